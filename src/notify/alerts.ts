@@ -8,31 +8,31 @@ import type { Due, Feed } from './channel.ts';
 import { type Message, shortName } from './message.ts';
 
 /*
- * Messages about problems. A channel follows incidents from one report to the next, and notes in each the last message about it.
+ * Messages about problems. A channel follows incidents from one report to the next, and records in each the last message about it.
  *
- * An incident is one trouble of one subject: source, queue, settings, program, a target, or a form in a target. Problems that
- * may pass by themselves are one incident, under any code: a source that hangs is first waited for, then it fails.
+ * An incident is a trouble of one subject: source, queue, settings, program, a target, or a form in a target. Problems that may
+ * pass by themselves are one incident, whatever their code: a source that hangs is first waited for, then it fails.
  */
 
-/** An incident is over when nothing was wrong for so long: a server that comes and goes is one outage. */
+/** An incident is over when nothing was wrong for this long, so a server that comes and goes is one outage. */
 const SETTLE_MS = 60_000;
 const REPEAT_MS = 24 * 3_600_000;
 /**
- * A failure of one form while source and target work for others. It is also what an outage leaves behind until the form's next run,
- * which takes some time where there are many forms.
+ * For a failure of one form while source and target work for others. An outage also leaves such failures behind until the form's
+ * next run, which takes some time if there are many forms.
  */
 const ALONE_MS = 5 * 60_000;
-/** After the first message of a kind about single forms, others of that kind wait so long and go as one. */
+/** After the first message of a kind about single forms, further ones of that kind wait this long and go as one. */
 const GROUP_MS = 5 * 60_000;
 
 const incidentSchema = z.object({
-  /** Its subject; null where it concerns all. */
+  /** Its subject; null if it concerns everything. */
   form: z.object({ id: z.string(), name: z.string() }).nullable(),
   target: z.string().nullable(),
-  /** Of the last message about it; before the first, of the latest report. */
+  /** From the last message about it; before the first, from the latest report. */
   code: problemCode,
   title: z.string(),
-  /** Submissions of the form that the target rejected, at their lowest since the last message. */
+  /** Submissions of the form that the target rejected: the lowest number since the last message. */
   rejected: z.number(),
   fromMs: z.number(),
   /** Since when nothing is wrong; null while something is, or while that is not known. */
@@ -51,7 +51,7 @@ interface Sighting extends Pick<Incident, 'form' | 'target' | 'rejected'> {
   readonly problem: Problem;
 }
 
-/** An incident of which people are to be notified, and its problem in the report; null: it is over. */
+/** An incident that people should be notified of, and its problem in the report; null: it is over. */
 interface News {
   readonly id: string;
   readonly incident: Incident;
@@ -59,17 +59,17 @@ interface News {
 }
 
 /**
- * Announces each incident once, repeats it once a day while it lasts, and resolves it once. An announcement that was not
- * delivered is due as long as its incident lasts.
+ * Announces each incident once, repeats it once a day while it lasts, and resolves it once. An announcement that was not delivered
+ * stays due as long as its incident lasts.
  */
 export class Alerts implements Feed {
   kept: Incidents;
   readonly #link: Message['link'];
   readonly #clock: Clock;
-  /** By kind, when a message about forms was sent. */
+  /** When a message about forms was sent, by kind. */
   readonly #sentMs = new Map<string, number>();
 
-  /** `kept`: of an earlier process. */
+  /** `kept`: from an earlier process. */
   constructor(kept: unknown, link: Message['link'], clock: Clock) {
     this.kept = incidentsSchema.safeParse(kept).data ?? {};
     [this.#link, this.#clock] = [link, clock];
@@ -79,7 +79,7 @@ export class Alerts implements Feed {
     const nowMs = this.#clock.now();
     const { incidents, news } = follow(this.kept, report, nowMs);
     this.kept = incidents;
-    // Several about single forms go together.
+    // Several messages about single forms go together.
     const kinds = Map.groupBy(news, (one) => (one.incident.form === null ? one.id : kindOf(one)));
     return [...kinds]
       .filter(([kind]) => hasPassed(this.#sentMs.get(kind) ?? 0, GROUP_MS, nowMs))
@@ -97,7 +97,7 @@ export class Alerts implements Feed {
   }
 }
 
-/** What an incident keeps of a problem. */
+/** What an incident records of a problem. */
 const shown = ({ form, target, problem: { code, title }, rejected }: Sighting) => {
   return { form, target, code, title, rejected };
 };
@@ -107,7 +107,7 @@ const kindOf = ({ incident, sighting }: News): string =>
     ? `resolved\n${incident.code}`
     : `${incident.toldMs === null ? 'first' : 'repeated'}\n${sighting.problem.code}`;
 
-/** The incidents by a report, and those of which people are to be notified. Pure. */
+/** The incidents according to a report, and those that people should be notified of. Pure. */
 function follow(before: Incidents, report: Report, nowMs: number) {
   const { sightings, viewOf } = seenIn(report);
   const [incidents, news]: [Incidents, News[]] = [{}, []];
@@ -115,11 +115,11 @@ function follow(before: Incidents, report: Report, nowMs: number) {
     if (first === undefined) continue;
     const known = before[id];
     const fromMs = Math.min(known?.fromMs ?? beginMs(first, nowMs), nowMs);
-    // Of several problems the first counts, which is the worst, unless only another one has lasted long enough.
+    // Of several problems the first (the worst) counts, unless only another one has lasted long enough.
     const due = [first, ...others].find((one) => nowMs - fromMs >= graceMs(one));
     const now = shown(due ?? first);
     const toldMs = known?.toldMs ?? null;
-    // What rises again after a fall is new.
+    // If the number rises again after a fall, the additional ones are new.
     const rejected = Math.min(known?.rejected ?? 0, now.rejected);
     const told = toldMs === null ? {} : { ...known, rejected };
     const incident = { ...now, ...told, fromMs, toldMs, goneMs: null };
@@ -134,7 +134,7 @@ function follow(before: Incidents, report: Report, nowMs: number) {
     // A problem that cannot be seen is neither announced nor resolved.
     const goneMs = view === 'seen' ? (incident.goneMs ?? nowMs) : null;
     const isOver = goneMs !== null && hasPassed(goneMs, SETTLE_MS, nowMs);
-    // What an outage hides of a form begins again after it.
+    // A problem of a form that an outage hides begins again after it.
     if (toldMs === null && (isOver || (form !== null && goneMs === null))) continue;
     incidents[id] = { ...incident, goneMs };
     if (isOver) news.push({ id, incident: incidents[id], sighting: null });
@@ -149,7 +149,7 @@ function idOf(sighting: Sighting): string {
   return `${keyOf(sighting)}\n${retryable ? outage : code}`;
 }
 
-/** A form's grace begins when it is seen: not during an outage, a pause or the night before a start. */
+/** A form's grace begins when its problem is seen, and not during an outage, a pause or the night before a start. */
 const beginMs = ({ form, problem: { since } }: Sighting, nowMs: number): number =>
   form === null && since !== null ? Date.parse(since) : nowMs;
 
@@ -161,7 +161,7 @@ function graceMs({ form, problem: { code } }: Sighting): number {
 
 type Shown = Pick<Incident, 'code' | 'rejected'>;
 
-/** Most forms that are gone were deleted on purpose, and rejected submissions stay rejected: that is not repeated. */
+/** Most forms that are gone were deleted on purpose, and rejected submissions stay rejected. These are not repeated. */
 const isRepeated = ({ code, rejected }: Shown, told: Shown, agoMs: number): boolean =>
   agoMs >= REPEAT_MS &&
   (code === 'ROWS_REJECTED' ? rejected > told.rejected : code !== 'FORM_GONE');
@@ -171,8 +171,8 @@ const keyOf = ({ form, target }: { form: { id: string } | null; target: string |
   `${target ?? ''}\n${form?.id ?? ''}`;
 
 /**
- * The problems that may be worth a message, and whether a report shows how the subject of an incident is. `unknown`: it is
- * paused, ended, held up or not readable, or was not heard of since the incident began. `none`: it is not part of the mirror any more.
+ * The problems that may be worth a message, and whether a report shows the state of the incident's subject. `unknown`: it is
+ * paused, ended, waiting or not readable, or has had no news since the incident began. `none`: it no longer belongs to the mirror.
  */
 function seenIn({ problems, source, queue, targets, forms }: Report) {
   const isReadable = new Map(
@@ -220,7 +220,7 @@ function rejection(rejected: number): Problem[] {
   return [problemOf({ code: 'ROWS_REJECTED', message, sinceMs: null }, { title })];
 }
 
-/** So many forms are named; the status page has all. */
+/** How many forms are named; the status page shows all. */
 const MOST_NAMED = 10;
 
 const nameOf = ({ incident: { form, target } }: News): string => {
@@ -228,7 +228,7 @@ const nameOf = ({ incident: { form, target } }: News): string => {
   return form === null ? `target ${target}` : `${shortName(form.name)} → ${target}`;
 };
 
-/** About one subject, or about several forms with the same problem. */
+/** A message about one subject, or about several forms with the same problem. */
 function messageOf(members: readonly News[], nowMs: number): Omit<Message, 'link' | 'atMs'> {
   const [first] = members as [News];
   const { incident, sighting } = first;

@@ -7,9 +7,9 @@ import type { Message } from './message.ts';
 
 /** The outcome of one attempt. */
 export interface Attempt {
-  /** Accepted; with a problem, some receivers did not accept it. */
+  /** Accepted. If there is also a problem, some receivers did not accept it. */
   readonly taken: boolean;
-  /** A sentence or several, with what to check and without secrets (L15); null for none. */
+  /** One or more sentences, with what to check and without secrets (L15); null if there is none. */
   readonly problem: string | null;
 }
 
@@ -19,14 +19,14 @@ export interface Transport<Content = Message> {
   readonly name: string;
   /** The setting that it comes from. */
   readonly setting: string;
-  /** Tries once; `signal` cuts it short. Never rejects. */
+  /** Tries once; `signal` ends the try early. Never rejects. */
   send(content: Content, signal: AbortSignal): Promise<Attempt>;
 }
 
-/** Whether a setting names a receiver of new answers, and of nothing else. */
+/** Whether a setting names a receiver of new answers only. */
 export const isForNews = (setting: string): boolean => setting.startsWith('NOTIFY_NEW_');
 
-/** Something that is to be sent now. */
+/** A message to send now. */
 export interface Due<Content = Message> {
   /** Identifies it from one attempt to the next. */
   readonly key: string;
@@ -37,9 +37,9 @@ export interface Due<Content = Message> {
 
 /** Decides what a channel sends. */
 export interface Feed<Content = Message> {
-  /** What a restart must not lose, as JSON. */
+  /** The state that must survive a restart, as JSON. */
   readonly kept: unknown;
-  /** Everything that is due by this report, the most urgent first. Asked again after each attempt. */
+  /** Everything that is due according to this report, the most urgent first. Called again after each attempt. */
   due(report: Report): readonly Due<Content>[] | Promise<readonly Due<Content>[]>;
 }
 
@@ -47,32 +47,32 @@ export interface Feed<Content = Message> {
 export interface ChannelOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The longest rest after attempts that failed. */
+  /** The longest pause after failed attempts. */
   readonly maxRestMs: number;
-  /** Holds what the feed keeps; undefined: it keeps nothing. */
+  /** Stores the state of the feed; undefined: it is not stored. */
   readonly record?: JsonFile<z.ZodUnknown>;
 }
 
-/** The first rest after an attempt that failed. It doubles with each, so that a server does not take them for an attack. */
+/** The first pause after a failed attempt. It doubles with each, so that a server does not take them for an attack. */
 const REST_MS = 10_000;
 /** How long a stop waits for the attempt in progress. */
 export const STOP_MS = 2_000;
 
 /**
- * Sends one message after another, and blocks nothing. Nothing waits in a queue: the feed is asked for each report and
- * after each attempt, so a problem that ended before its message arrived is not mentioned, and a message that was not
- * taken is tried again as long as its problem lasts.
+ * Sends one message after the other, and blocks nothing. There is no queue of messages: the feed is asked for each report and after
+ * each attempt. So a problem that ended before its message arrived is not mentioned, and a message that was not accepted is tried
+ * again as long as its problem lasts.
  */
 export class Channel<Content = Message> {
   readonly #transport: Transport<Content>;
   readonly #feed: Feed<Content>;
   readonly #options: ChannelOptions;
   readonly #stopping = new AbortController();
-  /** By key, how often something that is due was tried in vain. */
+  /** How often a due message was tried without success, by key. */
   readonly #tries = new Map<string, number>();
   #rest = { fromMs: 0, ms: 0 };
   #sending: Promise<void> = Promise.resolve();
-  /** What was recorded last, as JSON. */
+  /** What was last recorded, as JSON. */
   #recorded = '';
   #report: Report | undefined;
   #problem: string | null = null;
@@ -81,17 +81,17 @@ export class Channel<Content = Message> {
     [this.#transport, this.#feed, this.#options] = [transport, feed, options];
   }
 
-  /** Why the last attempt failed, as sentences; null when it did not. */
+  /** Why the last attempt failed, as sentences; null if it did not. */
   get problem(): string | null {
     return this.#problem;
   }
 
-  /** Something that is due was not taken. */
+  /** A due message was not accepted. */
   get isBehind(): boolean {
     return this.#tries.size > 0;
   }
 
-  /** Follows the reports, and resolves when everything that is due was tried. Never rejects. */
+  /** Takes a report, and resolves when everything that is due was tried. Never rejects. */
   look(report: Report): Promise<void> {
     this.#report = report;
     this.#sending = this.#sending
@@ -117,14 +117,14 @@ export class Channel<Content = Message> {
       await this.#record();
       const keys = new Set(due.map(({ key }) => key));
       for (const key of this.#tries.keys()) if (!keys.has(key)) this.#tries.delete(key);
-      // One that is refused again and again holds up no other.
+      // A message that is refused again and again must not delay others.
       const [next] = due.toSorted((a, b) => this.#triesOf(a) - this.#triesOf(b));
       const isResting = !hasPassed(this.#rest.fromMs, this.#rest.ms, clock.now());
       if (next === undefined || (isResting && this.#triesOf(next) > 0)) return;
       const attempt = await this.#transport.send(next.content, signal);
       if (attempt.taken) {
         next.taken();
-        // At once, so that little can come between a delivery and the note of it.
+        // At once, so that little can happen between a delivery and its record.
         await this.#record();
       }
       if (signal.aborted) return;
@@ -133,7 +133,7 @@ export class Channel<Content = Message> {
     }
   }
 
-  /** Records what the feed keeps where that has changed, or could not be recorded before. */
+  /** Records the feed's state if it has changed, or could not be recorded before. */
   async #record(): Promise<void> {
     const { kept } = this.#feed;
     const text = JSON.stringify(kept);

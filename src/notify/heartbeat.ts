@@ -3,16 +3,16 @@ import type { Feed, Transport } from './channel.ts';
 import { type Fetch, request } from './http.ts';
 
 /*
- * Calls to an address (HEARTBEAT_URL), so that a monitoring service notices silence: a process that is gone, or a machine without a
- * network, can report itself in no other way.
+ * Calls to an address (HEARTBEAT_URL), so that a monitoring service notices silence: a dead process, or a machine without a
+ * network, cannot report itself in any other way.
  */
 
-/** How long it is silent between two calls. */
+/** The time between two calls. */
 export const HEARTBEAT_MS = 60_000;
 
 /**
- * A call is due once a minute while nothing has failed. `isBehind`: whether a message was not delivered. Where one does not arrive,
- * people can still notice the silence.
+ * A call is due once a minute while nothing has failed. `isBehind`: whether a message was not delivered. Then the calls stop, so
+ * that people can notice the silence.
  */
 export function heartbeat(clock: Clock, isBehind: () => boolean): Feed<null> {
   let calledAtMs = Number.NEGATIVE_INFINITY;
@@ -27,7 +27,7 @@ export function heartbeat(clock: Clock, isBehind: () => boolean): Feed<null> {
   };
 }
 
-/** The calls. `address` holds a secret as a rule: only its host is shown (L15). */
+/** The calls. `address` usually contains a secret, so only its host is shown (L15). */
 export function monitor(address: string, fetch: Fetch): Transport<null> {
   const [url, setting] = [new URL(address), 'HEARTBEAT_URL'];
   return {

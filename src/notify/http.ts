@@ -2,22 +2,22 @@ import { LinkedSignal } from '../base/clock.ts';
 import { proxyFailureIn } from '../base/proxy.ts';
 import { decoded } from '../base/transport.ts';
 
-/** `fetch`, through the proxy of this machine's network where there is one. */
+/** `fetch`, through the proxy of this machine's network if there is one. */
 export type Fetch = typeof globalThis.fetch;
 
-/** For the whole of a request, its response included. */
+/** For the whole request, including its response. */
 const TIMEOUT_MS = 10_000;
 
 /**
- * healthchecks.io answers 200 `OK (not found)` for a check that it does not have (https://healthchecks.io/docs/http_api/),
- * Uptime Kuma's push monitor `{"ok":false}`.
+ * healthchecks.io answers 200 `OK (not found)` for an unknown check (https://healthchecks.io/docs/http_api/), Uptime Kuma's push
+ * monitor `{"ok":false}`.
  */
 const NOT_KNOWN = /^OK \(not found\)|"ok"\s*:\s*false/;
 
 /**
- * A POST of `json`, or a GET without it. Resolves to why it failed, as a part of a sentence; null: it was accepted. A
- * redirect is not followed: the message would go to an address that is not in the settings. The beginning of the body is read
- * for a GET: to a POST, the status is the answer, and a body that never ends must not have a message sent twice.
+ * A POST of `json`, or a GET without it. Resolves to why it failed, as part of a sentence; null: it was accepted. Does not follow a
+ * redirect, which would send the message to an address that is not in the settings. Reads the beginning of the body only for a GET:
+ * for a POST the status is enough, and a body that never ends must not cause a message to be sent twice.
  */
 export async function request(
   fetch: Fetch,
@@ -27,7 +27,7 @@ export async function request(
 ): Promise<string | null> {
   const { host } = address;
   const url = new URL(address);
-  // `fetch` refuses an address that holds them.
+  // `fetch` refuses an address that contains them.
   url.username = url.password = '';
   using stop = new LinkedSignal(signal, AbortSignal.timeout(TIMEOUT_MS));
   try {
@@ -54,7 +54,7 @@ export async function request(
   }
 }
 
-/** The header that sends the user name and password of an address, which the client itself leaves out; none without them. */
+/** The header with the user name and password of an address, which the client itself omits; none without them. */
 function loginOf({ username, password }: URL): Readonly<Record<string, string>> {
   if (username === '' && password === '') return {};
   const login = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64');

@@ -5,7 +5,7 @@ import { printable } from '../base/printable.ts';
 import { type Transport, isForNews } from './channel.ts';
 import type { Message } from './message.ts';
 
-/** A mail server, as ALERT_SMTP_URL names it. */
+/** A mail server, according to ALERT_SMTP_URL. */
 export interface SmtpServer {
   /** Without brackets. */
   readonly host: string;
@@ -14,11 +14,11 @@ export interface SmtpServer {
   readonly secure: boolean;
   /** Both or none. */
   readonly login: { readonly user: string; readonly password: string } | undefined;
-  /** On this machine, or in a network that ALLOW_PLAINTEXT names: it may go without TLS, and no certificate is checked. */
+  /** On this machine, or in a network that ALLOW_PLAINTEXT names: TLS is not required, and no certificate is checked. */
   readonly isTrusted: boolean;
 }
 
-/** Who gets mail, and by which server. */
+/** The recipients of mail, and their server. */
 export interface EmailSettings {
   readonly server: SmtpServer;
   readonly from: string;
@@ -26,12 +26,12 @@ export interface EmailSettings {
   readonly to: readonly string[];
 }
 
-/** For each step of it: a connection, the greeting, a response. */
+/** For each step: a connection, the greeting, a response. */
 const TIMEOUT_MS = 15_000;
-/** RFC 5322, 2.1.1: a line has 998 characters at most; mail programs show the first of a subject. */
+/** RFC 5322, 2.1.1: a line has at most 998 characters; mail programs show the beginning of a subject. */
 const MAX_SUBJECT = 200;
 
-/** Mail by SMTP, one for all recipients, in plain text. */
+/** Mail by SMTP, one message for all recipients, in plain text. */
 export function mail(setting: string, settings: EmailSettings): Transport {
   const { server, to } = settings;
   const { host } = server;
@@ -55,7 +55,7 @@ export function mail(setting: string, settings: EmailSettings): Transport {
   };
 }
 
-/** The library is loaded only by those who send mail. */
+/** Loads the library only if mail is sent. */
 async function open(server: SmtpServer): Promise<Transporter> {
   const { createTransport } = await import('nodemailer');
   const { host, port, secure, login, isTrusted } = server;
@@ -76,11 +76,11 @@ async function open(server: SmtpServer): Promise<Transporter> {
   });
 }
 
-/** What failed, as the end of a sentence after the server's name, without what the server says. */
+/** What failed, as the end of a sentence after the server's name, without the server's own text. */
 function reasonOf(error: unknown): string {
   const code = errorCode(error) ?? 'no code';
   const { responseCode } = error as { responseCode?: number };
-  // The library has one code for all that a socket reports.
+  // The library has one code for all errors of a socket.
   const isUnsafe = /certificate|altnames|SSL routines|wrong version/i.test(String(error));
   if (isUnsafe || code === 'ETLS')
     return 'offers no safe connection: no TLS, or a certificate that is not trusted (NODE_EXTRA_CA_CERTS trusts an authority of your own)';
@@ -106,7 +106,7 @@ function mailOf(message: Message, { from, to }: EmailSettings): SendMailOptions 
     subject: safeText(`[forms-mirror] ${MARKS[level]}${what}`, MAX_SUBJECT),
     date: new Date(atMs),
     text: `${parts.join('\n\n')}\n`,
-    // RFC 3834, 5: no holiday notice responds to it.
+    // RFC 3834, 5: keeps automatic responders from answering.
     headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
   };
 }

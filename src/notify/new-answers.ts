@@ -5,26 +5,26 @@ import type { FormReport, Report } from '../health/report.ts';
 import type { Due, Feed } from './channel.ts';
 import { shortName } from './message.ts';
 
-/** How many live rows of a form a target holds that were created within [fromMs, toMs), and when the newest of them was created. */
+/** How many live rows of a form in a target were created within [fromMs, toMs), and when the newest of them was created. */
 export type CountNewAnswers = (
   target: string,
   formId: string,
   range: { readonly fromMs: number; readonly toMs: number },
 ) => Promise<{ readonly count: number; readonly newestMs: number | null }>;
 
-/** Answers of a form wait so long for others. */
+/** How long answers of a form wait for others. */
 const GROUP_MS = 3 * 60_000;
-/** A form without submissions begins here: a source's clock may be behind ours. */
+/** A form without submissions begins here, because a source's clock may be behind ours. */
 const SLACK_MS = 3_600_000;
-/** The source's clock may be ahead by so much. A submission dated 2099 must not be announced forever, nor hide others. */
+/** How far the source's clock may be ahead. A submission dated 2099 must not be announced forever, nor hide others. */
 const AHEAD_MS = 2 * 60_000;
 
 /** Answers of a form that were not announced yet. */
 interface Found {
-  /** The copy that they were counted in: one that has changed is counted again. */
+  /** The copy in which they were counted. A copy that has changed is counted again. */
   readonly copy: string;
   readonly count: number;
-  /** When the newest of them was created; null where there are none. */
+  /** When the newest of them was created; null if there are none. */
   readonly newestMs: number | null;
   /** When the first of them was found. */
   readonly sinceMs: number;
@@ -34,20 +34,20 @@ const NOTHING: Found = { copy: '', count: 0, newestMs: null, sinceMs: 0 };
 const keptSchema = z.record(z.string(), z.number());
 
 /**
- * Announces new answers: their number, never their text. A form begins with its first claim, at its newest submission, so a
- * first copy is not announced, nor are submissions that are restored, filled again, or imported with an earlier date.
+ * Announces new answers: their number, never their text. A form begins with its first claim, at its newest submission. So a first
+ * copy is not announced, nor are submissions that are restored, filled again, or imported with an earlier date.
  *
- * Limits: a crash between a delivery and the writing of the record repeats one message, and a submission that
- * appears after a newer one was announced is not announced.
+ * Limits: a crash between a delivery and its record repeats one message, and a submission that appears after a newer one was
+ * announced is not announced.
  */
 export class NewAnswers implements Feed {
-  /** Of each form (`form <ID>`) the time of creation up to which answers were announced. */
+  /** For each form (`form <ID>`), the creation time up to which answers were announced. */
   readonly kept: z.infer<typeof keptSchema>;
   readonly #counter: CountNewAnswers;
   readonly #clock: Clock;
   readonly #found = new Map<string, Found>();
 
-  /** `kept`: of an earlier process. */
+  /** `kept`: from an earlier process. */
   constructor(kept: unknown, counter: CountNewAnswers, clock: Clock) {
     this.kept = keptSchema.safeParse(kept).data ?? {};
     [this.#counter, this.#clock] = [counter, clock];
@@ -95,14 +95,14 @@ export class NewAnswers implements Feed {
       },
       taken: () => {
         this.kept[`form ${form.id}`] = newestMs;
-        // More may have come by now: they are counted again.
+        // More may have come by now, so they are counted again.
         this.#found.delete(form.id);
       },
     };
   }
 }
 
-/** Of each form the first copy that was claimed to be complete, where its target can be read. */
+/** For each form, the first copy that is claimed to be complete and whose target can be read. */
 function firstCopies({ targets, forms }: Report): FormReport[] {
   const known = new Set(targets.flatMap(({ name, isReadable }) => (isReadable ? name : [])));
   const claimed = forms.filter(({ claim }) => claim.submissionsAsOf !== null);

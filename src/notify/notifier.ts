@@ -11,9 +11,9 @@ import { pageLink, testMessage } from './message.ts';
 import { type CountNewAnswers, NewAnswers } from './new-answers.ts';
 import { webhook } from './webhook.ts';
 
-/** Where notifications go; undefined: nowhere. */
+/** The receivers of notifications; undefined: none. */
 export interface NotifySettings {
-  /** By the setting that names it: the address of a webhook, or people who get mail. */
+  /** By setting: the address of a webhook, or recipients of mail. */
   readonly receivers: Readonly<Record<string, string | EmailSettings | undefined>>;
   /** HEARTBEAT_URL. */
   readonly heartbeatUrl?: string | undefined;
@@ -25,7 +25,7 @@ export interface NotifySettings {
 export interface NotifierOptions extends NotifySettings {
   /** Through the proxy of this machine's network; default: the global one. */
   readonly fetch?: Fetch | undefined;
-  /** Keeps the deliveries over a restart. */
+  /** Stores the deliveries, so that they survive a restart. */
   readonly dataDir: Pick<DataDir, 'deliveries'>;
   readonly newAnswers: CountNewAnswers;
   readonly clock: Clock;
@@ -34,7 +34,7 @@ export interface NotifierOptions extends NotifySettings {
 
 /** See {@link openNotifier}. No call rejects. */
 export interface Notifier {
-  /** Why messages are not delivered, or the heartbeat is not, as sentences; null when they are. */
+  /** Why messages or the heartbeat are not delivered, as sentences; null if they are. */
   readonly deliveryProblem: string | null;
   /** Compares a report on fresh readings with the deliveries, and resolves when the news was tried. */
   look(report: Report): Promise<void>;
@@ -42,18 +42,18 @@ export interface Notifier {
   stop(): Promise<void>;
 }
 
-/** A receiver that is away is tried at least so often. */
+/** The longest time between two tries for a receiver that is away. */
 const MAX_REST_MS = 5 * 60_000;
 
 /**
- * Notifies people of problems in the report, of their end, and of new answers. Remembers its deliveries, so that a
- * restart sends nothing twice; after a crash it rather repeats a message than loses it. Never delays its caller, nor
- * one channel another. Never rejects.
+ * Notifies people of problems in the report, of their end, and of new answers. Remembers its deliveries, so that a restart sends
+ * nothing twice; after a crash it may repeat a message, but loses none. Never delays its caller, nor one channel another. Never
+ * rejects.
  */
 export async function openNotifier(options: NotifierOptions): Promise<Notifier> {
   const { heartbeatUrl, statusUrl, dataDir, newAnswers, clock, logger } = options;
   const { receivers, fetch = globalThis.fetch } = options;
-  // Nothing is kept of a receiver that is not set up: problems that it was sent long ago must not end in a message.
+  // Drops the records of a receiver that is no longer set up: old problems that it was sent must not end in a message.
   for (const [setting, to] of Object.entries(receivers))
     if (to === undefined)
       await dataDir.deliveries
@@ -92,7 +92,7 @@ export async function openNotifier(options: NotifierOptions): Promise<Notifier> 
 /** A receiver that takes longer does not work. */
 const TEST_LIMIT_MS = 60_000;
 
-/** Sends a test message once: why it did not arrive, as sentences without secrets (L15); null: it did. Never rejects. */
+/** Sends a test message once. Returns why it did not arrive, as sentences without secrets (L15); null: it did. Never rejects. */
 export async function sendTest(
   transport: Transport,
   { statusUrl }: NotifySettings,
@@ -103,7 +103,7 @@ export async function sendTest(
   return problem;
 }
 
-/** The ways to people that are set up. Nothing is opened. */
+/** The configured receivers. Opens nothing. */
 export const transportsOf = (
   { receivers }: NotifySettings,
   fetch: Fetch = globalThis.fetch,

@@ -4,19 +4,19 @@ import { type Fetch, request } from './http.ts';
 import { type Message, SIGNS, defused, plainText } from './message.ts';
 
 /*
- * A webhook gets JSON with `text`, which Slack, Mattermost, Google Chat and Discord (at an address that ends in /slack) show. It gets
- * nothing else: Google Chat refuses fields that it does not know. Microsoft Teams shows cards only.
+ * A webhook gets JSON with `text`, which Slack, Mattermost, Google Chat and Discord (at an address that ends in /slack) show. It
+ * gets no other field, because Google Chat refuses fields that it does not know. Microsoft Teams shows only cards.
  */
 
-/** A workflow: "Send webhook alerts to a channel". */
+/** The workflow "Send webhook alerts to a channel". */
 const TEAMS = /\.(?:logic\.azure|api\.powerplatform)\.(?:com|us|cn)$/;
 
 const COLOURS = { error: 'Attention', warning: 'Warning', ok: 'Good', info: 'Accent' } as const;
 
 /*
- * https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using: a workflow takes a
- * message with one Adaptive Card of at most 28 kB, and answers 202 before it posts. A TextBlock reads Markdown and cannot be
- * asked not to; a TextRun does not (https://adaptivecards.io/explorer/TextRun.html).
+ * https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using: a workflow takes a message
+ * with one Adaptive Card of at most 28 kB, and answers 202 before it posts. A TextBlock always interprets Markdown; a TextRun does
+ * not (https://adaptivecards.io/explorer/TextRun.html).
  */
 function teamsCard({ level, headline, body, link }: Message): unknown {
   const title = safeText(`${SIGNS[level]} ${defused(headline)}`, 300);
@@ -50,10 +50,7 @@ const richText = (text: string, style: Readonly<Record<string, string>> = {}): u
   inlines: [{ type: 'TextRun', text: safeText(text, 2_000), ...style }],
 });
 
-/**
- * The webhook of a chat, or of anything else that takes JSON. `address` holds a secret as a rule: only its host is shown
- * (L15).
- */
+/** The webhook of a chat, or of anything else that takes JSON. `address` usually contains a secret, so only its host is shown (L15). */
 export function webhook(setting: string, address: string, fetch: Fetch): Transport {
   const url = new URL(address);
   const isTeams = TEAMS.test(url.hostname);

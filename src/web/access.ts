@@ -14,19 +14,19 @@ const OPEN_PATHS = new Set(['/live', '/health', '/ready']);
 const ADMIN_USER = 'admin';
 
 /**
- * Wrong passwords that an address may send in a minute; then it has to wait. The address is that of the connection, not one
- * that a header names: everyone behind a proxy shares it. IPv6 counts by its network of 64 bits.
+ * How many wrong passwords an address may send per minute; then it has to wait. The address is the connection's, not one that a
+ * header names, so everyone behind a proxy shares it. IPv6 counts by network of 64 bits.
  */
 const WRONG_PASSWORDS = { max: 10, timeWindow: 60_000 };
-/** Addresses remembered; beyond that the least recently used one is forgotten. */
+/** How many addresses are remembered; beyond that, the least recently used one is forgotten. */
 const MAX_ADDRESSES = 10_000;
 
 /**
- * A server that sets security headers on every answer, and admits only those who may read: with a password HTTP Basic as `admin`,
- * or `Authorization: Bearer <password>`, compared in constant time; without one only local names. Wrong passwords are limited by
- * address, the right one never: behind a proxy everyone may share an address, and a guesser must not lock out the others. What
- * withstands guessing is the length of the password, which the settings demand where others reach the page. Throws SETTINGS where
- * other machines could reach it without a password.
+ * A server that sets security headers on every response, and admits only people who may read. With a password: HTTP Basic as
+ * `admin`, or `Authorization: Bearer <password>`, compared in constant time. Without one: only local names. Wrong passwords are
+ * limited by address, the right one never, because everyone behind a proxy may share an address, and a guesser must not lock out
+ * the others. The length of the password, which the settings enforce if other machines can reach the page, withstands guessing.
+ * Throws SETTINGS if other machines could reach the page without a password.
  */
 export async function openGuarded({
   place: { host, variable = 'PORT' },
@@ -39,7 +39,7 @@ export async function openGuarded({
   }
   const app = fastify({
     logger: false,
-    // No address takes more, but the one that acts.
+    // No request has a larger body, except an action.
     bodyLimit: 1_024,
     routerOptions: { maxParamLength: 1_000 },
     requestTimeout: 10_000,
@@ -67,7 +67,7 @@ export async function openGuarded({
     // Not `no-referrer`: with that, browsers send `Origin: null` with our own forms.
     referrerPolicy: { policy: 'same-origin' },
     xFrameOptions: { action: 'deny' },
-    // Whether there is HTTPS is for the proxy in front to say.
+    // The proxy in front knows whether there is HTTPS.
     strictTransportSecurity: false,
   });
   app.addHook('onRequest', async (_request, reply) => {
@@ -93,15 +93,15 @@ function guardByHost(app: FastifyInstance): void {
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
 
 /**
- * A proxy would admit others under a loopback name. One that speaks HTTP/1.1 and sends none of these headers is not noticed here: its
- * pages have another origin, so that no browser's action gets through it.
+ * A proxy would admit others under a loopback name. A proxy that speaks HTTP/1.1 and sends none of these headers is not noticed
+ * here. But its pages have another origin, so no browser's action gets through it.
  */
 const isProxied = ({ headers, raw }: FastifyRequest): boolean =>
   raw.httpVersion === '1.0' || FORWARDED.some((header) => headers[header] !== undefined);
 
 /**
- * Whether a `Host` header can come from a browser in which a loopback address was typed: without a password a web page
- * elsewhere could otherwise point its own name here and read along (DNS rebinding).
+ * Whether a `Host` header can come from a browser in which a loopback address was typed. Without a password, another website could
+ * otherwise point its own name here and read the page (DNS rebinding).
  */
 export function isLocalHostHeader(header: string | undefined): boolean {
   if (header === undefined) return false;
@@ -120,7 +120,7 @@ async function guardByPassword(
   app.addHook('onRequest', async (request, reply) => {
     if (isOpen(request)) return undefined;
     const { authorization } = request.headers;
-    // A browser sends its first request without one: that does not count as a guess.
+    // A browser sends its first request without one; that does not count as a guess.
     if (authorization === undefined) return refuse(reply);
     if (timingSafeEqual(digest(loginOf(authorization)), expected)) return undefined;
     const wrong = await limit(request);
@@ -131,10 +131,10 @@ async function guardByPassword(
   });
 }
 
-/** Of equal length, so that a comparison in constant time is possible and reveals no length. */
+/** Of equal length, so that the comparison takes constant time and reveals no length. */
 const digest = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest();
 
-/** `admin:<password>`; empty where the header has no such thing. */
+/** `admin:<password>`; empty if the header has no such value. */
 function loginOf(authorization: string): string {
   const [, scheme = '', value = ''] = /^(basic|bearer) +(.*)$/i.exec(authorization) ?? [];
   if (scheme === '') return '';

@@ -9,28 +9,35 @@ import type { StatusOptions } from './pages.ts';
 import { formPath, sendPage, stateIcon } from './parts.ts';
 
 /*
- * The actions that a person can start: buttons on the pages, and `POST /actions`. Who can open the page may act. Other websites cannot
- * act through that person's browser, by the rule of Go's CrossOriginProtection (https://pkg.go.dev/net/http#CrossOriginProtection):
+ * The actions that a person can start: buttons on the pages, and `POST /actions`. Everyone who can open the page may act. Other
+ * websites cannot act through that person's browser, by the rule of Go's CrossOriginProtection
+ * (https://pkg.go.dev/net/http#CrossOriginProtection):
  *
- * 1. `Sec-Fetch-Site`, which no website can set, decides where a browser sends it: `same-origin` (our own page) or `none` (no page).
- * 2. Otherwise `Origin`, which browsers send with every POST, has to name the host that the request is for.
- * 3. With neither, no browser of today has sent it. Without a password it has to be clearly none: all of them call themselves Mozilla.
+ * 1. If the browser sends `Sec-Fetch-Site`, which no website can set, it decides: `same-origin` (our own page) or `none` (no page)
+ * is required.
+ * 2. Otherwise `Origin`, which browsers send with every POST, must name the host of the request.
+ * 3. A request with neither does not come from a current browser. Without a password, it must clearly not be a browser: all of them
+ * call themselves Mozilla.
  *
- * A foreign name that points here (DNS rebinding) has no password, and without one its Host is refused. Without one an `Origin` has to
- * be a loopback one first of all: to a browser behind a proxy that hides itself, its pages are of the same origin.
+ * A foreign name that points here (DNS rebinding) does not have the password; without a password, its Host is refused. Without a
+ * password, an `Origin` must also be a loopback one: to a browser behind a proxy that adds no headers, the page is of the same
+ * origin.
  */
 
-/** `sync`: bring up to date now what is new, changed or failed. `accept`: held deletions. `pause`, `resume`: a form, a target, everything. */
+/**
+ * `sync`: brings up to date now what is new, changed or failed. `accept`: held deletions. `pause`, `resume`: a form, a target,
+ * everything.
+ */
 const ACTIONS = ['sync', 'accept', 'pause', 'resume'] as const;
 
-/** An action, its place, and the person who wants it. */
+/** An action, its form and target, and the person who wants it. */
 export interface ActionOrder {
   readonly do: (typeof ACTIONS)[number];
   /** ID of a form; null: all. */
   readonly form: string | null;
   /** Name of a target; null: all. */
   readonly target: string | null;
-  /** Of `accept`: how many deletions the person has seen, and accepts at most. */
+  /** For `accept`: how many deletions the person has seen, and accepts at most. */
   readonly count: number | null;
   /** Who and where: `status page, admin at 127.0.0.1`. */
   readonly by: string;
@@ -42,7 +49,7 @@ export interface DoneLine {
   readonly text: string;
 }
 
-/** Carries an action out. Never rejects: failures are lines. Logs who did what. */
+/** Carries out an action. Never rejects: failures are lines. Logs who did what. */
 export type Act = (order: ActionOrder) => Promise<readonly DoneLine[]>;
 
 interface Place {
@@ -78,7 +85,7 @@ export function mirrorActions({ targets }: Report): Html {
 export const targetActions = ({ name: target, pause }: TargetReport): Html =>
   actionBar(`target ${target}`, ...placeActions({ target }, pause));
 
-/** The buttons of a form in a target; null for none. */
+/** The buttons of a form in a target; null if there are none. */
 export const formActions = ({ form, target, state, pause }: FormReport): Html | null =>
   state === 'ended'
     ? null
@@ -99,8 +106,8 @@ function placeActions(
 }
 
 /**
- * The button that remedies a problem of a form in a target, or of a target as a whole; null where there is none. A new attempt
- * can succeed by itself, or once a person has made room or granted a right.
+ * The button that remedies a problem of a form in a target, or of a whole target; null if there is none. A new attempt can succeed
+ * by itself, or once a person has made room or granted a right.
  */
 export function remedyButton({ code }: Problem, place: Place, held = 0): Html | null {
   if (code === 'DELETIONS_HELD' && held > 0) {

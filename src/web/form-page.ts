@@ -22,7 +22,7 @@ import {
   timeAgo,
 } from './parts.ts';
 
-/** What a target keeps of one form, for the form's own page: names, counts and times, no answer. */
+/** What a target stores about one form, for the form's own page: names, counts and times, no answers. */
 export interface FormDetails {
   /** The newest first. */
   readonly runs: readonly Run[];
@@ -30,7 +30,7 @@ export interface FormDetails {
   readonly rejected: readonly Entry[];
 }
 
-/** A form in one target, with what the target keeps of it; null: it did not answer in time. */
+/** A form in one target, with what the target stores about it; null: it did not answer in time. */
 export interface DetailedForm {
   readonly report: FormReport;
   readonly details: FormDetails | null;
@@ -159,7 +159,7 @@ function runsTable(runs: FormDetails['runs'], nowMs: number): Html {
   return listTable('Newest first', columns, rows);
 }
 
-/** So many of them are shown. */
+/** How many of them are shown. */
 const SHOWN_REJECTED = 50;
 
 function rejectedTable(rejected: readonly Entry[], nowMs: number): Html {

@@ -1,6 +1,6 @@
 import { printableLines } from '../base/printable.ts';
 
-/** Text that is HTML already: made by {@link html}, or a constant of this program. Everything else is escaped. */
+/** Text that is already HTML: made by {@link html}, or a constant of this program. Everything else is escaped. */
 export class Html {
   readonly text: string;
 
@@ -9,10 +9,10 @@ export class Html {
   }
 }
 
-/** What a template takes. Nothing is shown for null, undefined and false. */
+/** The values that a template takes. Null, undefined and false show nothing. */
 export type HtmlPart = string | number | Html | readonly HtmlPart[] | null | undefined | false;
 
-/** A template whose parts are escaped, unless they are HTML themselves. Attributes are to be quoted. */
+/** A template whose parts are escaped, unless they are HTML themselves. Quote attributes. */
 export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   const text = strings.map((string, at) => (at === 0 ? '' : render(parts[at - 1])) + string);
   return new Html(text.join(''));

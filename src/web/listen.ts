@@ -15,7 +15,7 @@ export interface ListenPlace {
 
 /** A server that is listening. */
 export interface Listening {
-  /** Where a browser on this machine finds it, without a slash at the end. */
+  /** Its URL in a browser on this machine, without a slash at the end. */
   readonly url: string;
   /** Never rejects; may be called twice. */
   stop(): Promise<void>;
@@ -29,7 +29,7 @@ export async function listen(app: FastifyInstance, place: ListenPlace): Promise<
   });
   const [address] = app.addresses();
   const port = typeof address === 'object' ? address.port : 0;
-  // An address that listens everywhere is reached by a loopback one.
+  // An address that listens everywhere can be reached by a loopback one.
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
   const url = `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
   return { url, stop: () => app.close().catch(() => undefined) };

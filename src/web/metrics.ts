@@ -11,16 +11,16 @@ const RUN_BUCKETS = [0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 14_400];
 /** From a count in memory to a source that takes as long as it may. */
 const REQUEST_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** A name is cut off there: a label is kept with every sample. */
+/** The maximum length of a name, because a label is stored with every sample. */
 const MAX_NAME = 120;
 
 /**
  * Everything for Prometheus, in a registry of its own. Each process counts its own runs, requests and jobs, so sums over all
- * processes are true; `start` also shows the report of the whole mirror. Labels hold form IDs, target names and words from fixed
- * lists; names of forms are in one gauge, to be joined. No field, no label of one, no answer (L11).
+ * processes are correct; `start` also shows the report of the whole mirror. Labels contain form IDs, target names and words from
+ * fixed lists. Names of forms are in one gauge, for joins. No fields, field labels or answers (L11).
  */
 export class Metrics {
-  /** Of this process. */
+  /** The metrics of this process. */
   readonly registry = new Registry();
   readonly #counters: ReturnType<typeof createCounters>;
   readonly #gauges: ReturnType<typeof createGauges> | null;
@@ -59,11 +59,11 @@ export class Metrics {
     events.on('job.recovered', () => recovered.inc());
   }
 
-  /** All metrics in Prometheus' text format. `queueAnswers`: as was found just now; `report`: for `start`. */
+  /** All metrics in Prometheus' text format. `queueAnswers`: whether the queue answered just now; `report`: for `start`. */
   async text(queueAnswers: boolean, report: Report | null = null): Promise<string> {
     this.#counters.queueUp.set(queueAnswers ? 1 : 0);
     if (this.#gauges !== null && report !== null) {
-      // A counter that begins with its first run would hide that run from a query for a rate.
+      // A counter that appears with its first run would hide that run from a rate query.
       for (const { form, target } of report.forms)
         for (const change of CHANGES)
           this.#counters.changes.inc({ form: form.id, target, change }, 0);
@@ -75,7 +75,7 @@ export class Metrics {
 
 const STATUS_CLASSES = ['2xx', '3xx', '4xx', '429', '5xx', 'none'] as const;
 
-/** One of a few words: a server may answer with any number. */
+/** One of a few words, because a server may return any number. */
 function statusClass(status: number | null): (typeof STATUS_CLASSES)[number] {
   if (status === null) return 'none';
   if (status === 429) return '429';
@@ -144,7 +144,7 @@ function createCounters(registers: Registry[]) {
       'Jobs of a dead worker, put back into the queue.',
     ),
   };
-  // To a query that divides by it, a series that was never seen is absent, not zero.
+  // For a query that divides by it, a series that was never set is absent, not zero.
   for (const status of STATUS_CLASSES) counters.responses.inc({ status }, 0);
   for (const what of ['turn', 'retry'] as const) counters.waits.inc({ for: what }, 0);
   return counters;
@@ -153,12 +153,12 @@ function createCounters(registers: Registry[]) {
 function gaugesIn(registers: Registry[]) {
   const gauge = <const L extends string>(name: string, labelNames: readonly L[], help: string) =>
     new Gauge<L>({ name: `forms_mirror_${name}`, help, labelNames, registers });
-  /** Of a form in a target. */
+  /** A gauge per form and target. */
   const ofForm = (name: string, help: string) => gauge(name, PLACE, help);
   return { gauge, ofForm };
 }
 
-/** The report as gauges, of `start`; set for each scrape. */
+/** The report as gauges, for `start`; set for each scrape. */
 function createGauges(registers: Registry[]) {
   const { gauge, ofForm } = gaugesIn(registers);
   return {
@@ -192,7 +192,7 @@ function show(gauges: ReturnType<typeof createGauges>, report: Report): void {
   for (const gauge of Object.values(gauges)) gauge.reset();
   const { forms, targets, queue } = report;
   for (const form of forms) showForm(gauges, form);
-  // One series a form, or a join would find two; the targets of a form that was renamed may not agree yet.
+  // One series per form, because a join would otherwise find two: the targets of a renamed form may not agree yet.
   const byId = new Map(forms.map(({ form }) => [form.id, form]));
   for (const [form, { slug, name }] of byId)
     gauges.info.set({ form, slug: shown(slug), name: shown(name) }, 1);

@@ -33,13 +33,13 @@ import {
 export interface ListQuery {
   /** Part of a form's name, slug or ID; empty: any. */
   readonly q: string;
-  /** All that match, not only the worst of them. */
+  /** All matches, not only the worst of them. */
   readonly isAll: boolean;
 }
 
 const LONGEST_SEARCH = 200;
 
-/** Reads a query; what makes no sense asks for everything. Pure. */
+/** Reads a query; an invalid one asks for everything. Pure. */
 export function readListQuery(query: unknown): ListQuery {
   const { q, all } = (query ?? {}) as Readonly<Record<string, unknown>>;
   return {
@@ -48,17 +48,17 @@ export function readListQuery(query: unknown): ListQuery {
   };
 }
 
-/** A form with its report of each target, in the order of the targets; undefined where it is not mirrored. */
+/** A form with its report per target, in the order of the targets; undefined where it is not mirrored. */
 interface ListedForm {
   readonly form: FormIdentity;
   readonly state: HealthState;
   readonly cells: readonly (FormReport | undefined)[];
 }
 
-/** The forms that a page shows, how many match, and how many there are. */
+/** The forms on a page, the number of matches, and the number of forms. */
 type FormList = ReturnType<typeof listForms>;
 
-/** A page has so many cells for any number of targets, so that it stays small; but some forms at least. */
+/** A page has at most this many cells for any number of targets, so that it stays small; but at least some forms. */
 const CELLS_PER_PAGE = 60;
 const LEAST_FORMS = 8;
 
@@ -89,17 +89,20 @@ function withCells({ forms, targets }: Report): ListedForm[] {
 
 const rank = (state: HealthState): number => HEALTH_STATES.indexOf(state);
 
-/** One for all comparisons: a locale is looked up once. */
+/** One collator for all comparisons, because looking up a locale takes time. */
 const COLLATOR = new Intl.Collator('en', { numeric: true });
 
 const compareNames = (a: FormIdentity, b: FormIdentity): number =>
   COLLATOR.compare(a.name, b.name) || (a.id < b.id ? -1 : 1);
 
-/** Without case and marks, so that `prihlaska` finds `Přihláška`; a search for `💬` finds that. */
+/** Without case and marks, so that `prihlaska` finds `Přihláška`; a search for `💬` finds that character. */
 const plain = (text: string): string =>
   text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
 
-/** The page at `/`; `deliveryProblem`: why notifications are not delivered, null: they are. The health of each form in each target, worst first. Pure. */
+/**
+ * The page at `/`: the health of each form in each target, worst first. `deliveryProblem`: why notifications are not delivered;
+ * null: they are. Pure.
+ */
 export function overviewMain(
   report: Report,
   query: ListQuery,
@@ -138,14 +141,14 @@ function queueText(queue: QueueState | null, nowMs: number): Html {
   return html`${jobs}, next poll ${next}`;
 }
 
-/** Before the first poll; a target that cannot be read is shown above. */
+/** Shown before the first poll; a target that cannot be read is shown above. */
 const EMPTY = html`<section class="card empty">
   <h2>The forms appear here as soon as a poll has listed them</h2>
   <p>If this page stays empty, this command tries the settings, the source and every target:</p>
   <p><code class="copy">forms-mirror check</code></p>
 </section>`;
 
-/** So many are seen at a glance: there is nothing to search. */
+/** Up to this many forms are seen at a glance, so there is no search. */
 const FEW_FORMS = 5;
 
 function formsCard(report: Report, query: ListQuery): Html {
@@ -177,7 +180,7 @@ const nothingFound = ({ q }: ListQuery): Html =>
     No form with <b>${q}</b> in its name, slug or ID. <a href="/">All forms</a>
   </p>`;
 
-/** From so many targets on the table scrolls within its card. */
+/** From this many targets on, the table scrolls within its card. */
 const WIDEST = 6;
 
 function matrix(report: Report, list: FormList): Html {
@@ -203,7 +206,7 @@ function matrix(report: Report, list: FormList): Html {
   </div>`;
 }
 
-/** A column's head: the target, where it is, when it was read, and its buttons. */
+/** A column heading: the target, its address, when it was read, and its buttons. */
 function targetHeading(target: TargetReport, nowMs: number): Html {
   const { name, kind, address, isReadable, readAt, pause } = target;
   const product = productOf(kind);
@@ -237,7 +240,7 @@ function formRow(
   </tr>`;
 }
 
-/** Names are as long as people like; a page is not. */
+/** Names can be very long; a page should not be. */
 const LONGEST_NAME = 140;
 
 /** One form in one target. */

@@ -21,10 +21,10 @@ export type BoardAnswer = Pick<LightMyRequestResponse, 'statusCode' | 'headers' 
 export interface StatusOptions extends ServerOptions {
   readonly clock: Clock;
   readonly reports: Reports;
-  /** What a target keeps of a form. May be slow or reject. */
+  /** What a target stores about a form. May be slow or reject. */
   readonly details: (target: string, formId: string) => Promise<FormDetails>;
   readonly act: Act;
-  /** Shows the jobs of the queue: answers a GET of an address that begins with `/queue`. */
+  /** Shows the jobs of the queue: responds to a GET of an address that begins with `/queue`. */
   readonly board: (path: string) => Promise<BoardAnswer>;
   /** Why notifications are not delivered, as a sentence; null: they are. */
   readonly deliveryProblem: () => string | null;
@@ -44,7 +44,7 @@ interface FormParams {
 
 function addPages(app: FastifyInstance, options: StatusOptions): void {
   const { reports, logger, clock } = options;
-  /** By target and form: one that hangs is not asked again at each load. */
+  /** By target and form. One that hangs is not asked again at each load. */
   const asked = new Map<string, Promise<FormDetails>>();
   /** L12: a target that is slower, or fails, leaves its part of the page empty. */
   const detailsOf = async ({ form, target }: FormReport): Promise<FormDetails | null> => {
@@ -78,7 +78,7 @@ function addPages(app: FastifyInstance, options: StatusOptions): void {
       copies.map(async (one) => ({ report: one, details: await detailsOf(one) })),
     );
     const main = html`${ACTION_FORM} ${formMain(report, forms)}`;
-    // It asks the targets, which may use a quota that runs need: once, not every ten seconds.
+    // It reads the targets, which may use a quota that runs need: once, not every ten seconds.
     const isStill = true;
     return sendPage(reply, { title: first.form.name, main, report, isStill });
   });
@@ -100,10 +100,10 @@ const NOT_FOUND: Omit<Page, 'report'> = {
   </section>`,
 };
 
-/** A target that is slower is not waited for. */
+/** How long the page waits for a target. */
 const DETAILS_LIMIT_MS = 3_000;
 
-/** A store that is away may leave a request waiting for ever. */
+/** A store that is away may leave a request waiting forever. */
 const BOARD_LIMIT_MS = 5_000;
 
 /** The board needs scripts and styles of this address, and nothing from elsewhere, such as the fonts that it names. */
@@ -118,7 +118,7 @@ const BOARD_POLICY = [
   "frame-ancestors 'none'",
 ].join(';');
 
-/** The jobs of the queue, to look at, behind the same rules as the pages. Only GET is answered. */
+/** The jobs of the queue, read-only, behind the same rules as the pages. Only GET works. */
 function addBoard(app: FastifyInstance, { board, clock, logger }: StatusOptions): void {
   for (const url of ['/queue', '/queue/*']) {
     app.get(url, async (request, reply) => {

@@ -11,23 +11,22 @@ import {
 import { Html, type HtmlPart, html } from './html.ts';
 import { STYLE } from './style.ts';
 
-/*
- * The frame of every page, and the parts that several pages show.
- */
+/* The frame of every page, and the parts that several pages share. */
 
-/** What every page is made of. */
+/** The content of a page. */
 export interface Page {
   readonly title: string;
   readonly main: Html;
   readonly report: Report;
-  /** It does not bring itself up to date. */
+  /** It does not refresh itself. */
   readonly isStill?: boolean;
 }
 
 const REFRESH_SECONDS = 10;
 
 /**
- * Updates the page in place while it is visible and nothing is selected or typed; keeps the focus where it is; shows when the mirror does not answer. Without JavaScript the page reloads itself.
+ * Updates the page in place while it is visible and nothing is selected or typed. Keeps the focus. Shows when the mirror does not
+ * answer. Without JavaScript, the page reloads itself.
  */
 const REFRESH_SCRIPT = `
 const busy = () => document.hidden || String(getSelection()) || (document.activeElement?.matches('input') && document.activeElement.value !== document.activeElement.defaultValue);
@@ -55,11 +54,11 @@ setInterval(refresh, ${REFRESH_SECONDS * 1_000});
 document.addEventListener('visibilitychange', refresh);
 `;
 
-/** Answers with a whole page. */
+/** Responds with a whole page. */
 export const sendPage = (reply: FastifyReply, page: Page): FastifyReply =>
   reply.type('text/html; charset=utf-8').send(pageFrame(page, reply.cspNonce).text);
 
-/** `nonces`: of this answer's Content-Security-Policy. */
+/** `nonces`: those in this response's Content-Security-Policy. */
 function pageFrame(
   { title, main, report, isStill = false }: Page,
   nonces: { readonly script: string; readonly style: string },
@@ -106,7 +105,7 @@ function pageFrame(
     </html> `;
 }
 
-/** Shapes as well as colors tell the states apart. */
+/** States differ by shape as well as by color. */
 const SIGNS: Readonly<Record<HealthState, string>> = {
   failed: '✕',
   attention: '!',
@@ -117,7 +116,7 @@ const SIGNS: Readonly<Record<HealthState, string>> = {
   ended: '–',
 };
 
-/** The sign of a state, for sighted readers only: its words are beside it. */
+/** The sign of a state, for sighted readers only, because its text is beside it. */
 export const stateIcon = (state: HealthState): Html =>
   html`<i class="${state}" aria-hidden="true">${SIGNS[state]}</i>`;
 
@@ -125,7 +124,7 @@ export const stateIcon = (state: HealthState): Html =>
 export const stateMark = (state: HealthState, words: string): Html =>
   html`<span class="state ${state}">${stateIcon(state)} ${words}</span>`;
 
-/** A time as an age, the exact one in its title. */
+/** A time as an age, with the exact time in its title. */
 export function timeAgo(time: string | number | null, nowMs: number, none = 'never'): Html {
   if (time === null) return html`<span class="quiet">${none}</span>`;
   return timeText(time, (iso) => ago(iso, nowMs));
@@ -135,7 +134,7 @@ export function timeAgo(time: string | number | null, nowMs: number, none = 'nev
 const lastingFor = (since: string, nowMs: number): Html =>
   html` for ${timeText(since, (iso) => span(nowMs - Date.parse(iso)))}`;
 
-/** A time to come. */
+/** A future time. */
 export const timeUntil = (time: string, nowMs: number): Html =>
   timeText(time, (iso) => soon(iso, nowMs));
 
@@ -150,7 +149,7 @@ export const formPath = (formId: string): string => `/forms/${encodeURIComponent
 /** The place of a target's rejected submissions on a form's page. */
 export const rejectedAnchor = (target: string): string => `rejected-${target}`;
 
-/** A problem and its remedy, with the `button` that does it where there is one. */
+/** A problem and its remedy, with the `button` that does it, if there is one. */
 export function problemBox(problem: Problem, nowMs: number, button: Html | null = null): Html {
   const { level, code, title, message, remedy, since } = problem;
   const state: HealthState = level === 'error' ? 'failed' : 'attention';
@@ -169,7 +168,7 @@ export function problemBox(problem: Problem, nowMs: number, button: Html | null 
 export const pauseText = ({ since, by, reason }: ShownPause, nowMs: number): Html =>
   html`Paused ${timeAgo(since, nowMs)} by ${by}${reason !== null && `: ${reason}`}`;
 
-/** What opens the form in its target: a tab of a spreadsheet, or the name of a table to copy. Null before there is one. */
+/** Opens the form in its target: a link to the tab of a spreadsheet, or the name of a table to copy. Null before there is one. */
 export function targetLink({ url, table, form }: FormReport): Html | null {
   if (url !== null && /^https?:\/\//.test(url))
     return html`<a href="${url}" rel="noreferrer" aria-label="Open the sheet of ${form.name}"
@@ -178,7 +177,7 @@ export function targetLink({ url, table, form }: FormReport): Html | null {
   return table === null ? null : html`<code class="copy" title="Name of the table">${table}</code>`;
 }
 
-/** How far a run has come. */
+/** The progress of a run. */
 export function progressOf({ seen, total }: RunningJob): Html {
   const known = Math.max(seen, total);
   if (known === 0) return html`<span class="quiet">begins</span>`;
@@ -186,15 +185,15 @@ export function progressOf({ seen, total }: RunningJob): Html {
     <progress max="${known}" value="${seen}" aria-label="Submissions seen"></progress>`;
 }
 
-/** A row of {@link listTable}. A number is written as people write it, at the right. */
+/** A row of {@link listTable}. A number is formatted for people, and aligned to the right. */
 export interface ListRow {
-  /** The first one is what the row is about. */
+  /** The first one is the subject of the row. */
   readonly cells: readonly HtmlPart[];
   /** A line below, as wide as the table. */
   readonly note?: string | null;
 }
 
-/** A table that is a list of facts on a phone. */
+/** A table that becomes a list of facts on a phone. */
 export function listTable(
   caption: string,
   columns: readonly string[],

@@ -12,23 +12,23 @@ export type Reports = Pick<Watch, 'refresh' | 'current' | 'hasRead' | 'expire'>;
 /** See {@link startServer}. */
 export interface ServerOptions {
   readonly place: ListenPlace;
-  /** ADMIN_PASSWORD; undefined: open, which is for loopback addresses only. */
+  /** ADMIN_PASSWORD; undefined: no password, for loopback addresses only. */
   readonly adminPassword: string | undefined;
   readonly logger: Logger;
   /** The state of the queue, without which the process can do nothing. Never rejects. */
   readonly queue: () => Promise<Pick<QueueState, 'isReachable' | 'trouble'>>;
   /** The caller counts in them, and they outlive the server. */
   readonly metrics: Metrics;
-  /** Of `start`. */
+  /** Only for `start`. */
   readonly reports?: Reports;
 }
 
 /**
- * Starts what supervisors and Prometheus ask of a process, and `addRoutes`. Throws SETTINGS with the remedy if it cannot listen there.
+ * Starts the server with the routes for supervisors and Prometheus, and `addRoutes`. Throws SETTINGS with the remedy if it cannot
+ * listen.
  *
- * `/live`: whether this process answers; a restart helps with nothing else. `/health`: whether it can do its work.
- * `/ready`: whether it has also read the targets. `ok` is about this process; `mirror` is the state of the copy, which a restart
- * does not change.
+ * `/live`: whether this process answers; only then does a restart help. `/health`: whether it can do its work. `/ready`: whether it
+ * has also read the targets. `ok` is about this process; `mirror` is the state of the copy, which a restart does not change.
  */
 export async function startServer(
   options: ServerOptions,

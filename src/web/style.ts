@@ -1,9 +1,9 @@
 /*
- * The pages' one style sheet: nothing is loaded from elsewhere, light and dark, wide and narrow. The accessibility test checks
- * the contrast of all text.
+ * The pages' one style sheet. It loads nothing from elsewhere, and covers light and dark, wide and narrow. The accessibility test
+ * checks the contrast of all text.
  */
 
-/** The style of every page. A state has a color for its text and a wash for its ground. */
+/** The style of every page. A state has a text color and a background color. */
 export const STYLE = `
 :root {
   color-scheme: light dark; --mono: ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace;
