@@ -33,7 +33,7 @@ async function fill(url: string): Promise<void> {
   const cells = { email: 'ann@example.com', source: 'Web', topics: 'Price', message: 'A refund!' };
   const store = async (slug: string, fields: SelectedField[], answers: Record<string, Cell>) => {
     await using target = await parseTargetUrl(url).open('default', { history: 'full' });
-    await using open = await target.open(formOf(slug, fields), 'write');
+    await using open = await target.open(formOf(slug, fields));
     await open.prepare(formOf(slug, fields), fields);
     const id = slug === 'contact' ? 'sub_0123456789' : 'sub_workshop';
     await open.commit({

@@ -118,7 +118,7 @@ describe('a job', () => {
     expect(await order(form.id)).toBe('ok');
     const { store } = await app.target('default');
     expect((await store.states()).map(({ state }) => state.formId)).toEqual([form.id]);
-    await using held = await store.open({ id: form.id }, 'read');
+    await using held = await store.read(form.id);
     const answers: unknown[] = [];
     for await (const rows of held?.rows({}, true) ?? [])
       for (const { cells } of rows) answers.push(...cells.values());

@@ -32,7 +32,7 @@ export function bigQueryPoints(api: BigQueryApi, open: () => Promise<Store>): Po
     Number((await ask(`SELECT count(*) AS n FROM ${table}`))[0]?.['n']);
   const commit = async (change: Change) => {
     await using store = await open();
-    await using form = await store.open(FORM, 'write');
+    await using form = await store.open(FORM);
     await form.prepare(FORM, FIELDS);
     const done = await form.commit(change);
     await form.finish();
@@ -52,7 +52,7 @@ export function bigQueryPoints(api: BigQueryApi, open: () => Promise<Store>): Po
         const { inserted } = await commit({ rows: ROWS });
         see(inserted === ROWS.length, `${inserted} rows were inserted`);
         await using store = await open();
-        await using form = await store.open(FORM, 'read');
+        await using form = await store.read(FORM.id);
         let same = 0;
         for await (const rows of form?.rows({}, true) ?? [])
           for (const { id, cells } of rows)

@@ -25,8 +25,6 @@ export class FormsApiError extends MirrorError {
   override readonly name = 'FormsApiError';
   /** The HTTP status; null without a response. */
   readonly status: number | null;
-  /** Which request: `GET /submissions?formId=…&page=3`. */
-  readonly request: string;
   /** What happened, in a few words: `answered 503`. */
   readonly reason: string;
   /** The wait that the server asked for with `Retry-After`, if any. */
@@ -37,7 +35,6 @@ export class FormsApiError extends MirrorError {
     const message = `Forms API, ${request}: ${reason}.${remedy === undefined ? '' : ` ${remedy}`}`;
     super(code, message, retryable === undefined ? {} : { retryable });
     this.status = status;
-    this.request = request;
     this.reason = reason;
     this.retryAfterMs = retryAfterMs;
   }

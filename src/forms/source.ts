@@ -1,9 +1,9 @@
 import { MirrorError } from '../base/errors.ts';
-import type { Form, Json } from '../mirror/types.ts';
+import type { Form, Json, SubmissionItem } from '../mirror/types.ts';
 import { FormsApiError, unusableError } from './errors.ts';
 import type { CallOptions, FormsHttp } from './http.ts';
 import { type FormsRequest, getRequest, type HttpResponse, pathSegment } from './request.ts';
-import { singleSubmission, submissionItem, type SubmissionItem } from './submission-item.ts';
+import { singleSubmission, submissionItem } from './submission-item.ts';
 import { envelopeSchema, listFailure, parseForm } from './wire.ts';
 
 /** Which submissions to list; without a form, those of the whole workspace. */

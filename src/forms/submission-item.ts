@@ -1,20 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { canonicalTime } from '../mirror/canonical-time.ts';
 import { decimalText, isTooDeep, TOO_DEEP } from '../mirror/json.ts';
-import { type Answers, ExactNumber, type Submission } from '../mirror/types.ts';
+import { type Answers, ExactNumber, type SubmissionItem } from '../mirror/types.ts';
 import { isJsonObject } from './exact-json.ts';
-
-/** One item of a list in its place, whether or not it can be stored (L6). */
-export interface SubmissionItem {
-  /** The submission's ID, or a name that {@link NamelessKey} gives. */
-  readonly key: string;
-  /** Null if it has no usable ID. With a defect, all usable parts are kept. */
-  readonly submission: Submission | null;
-  /** The status of an item without a usable ID, if it shows one: the source counts it there. */
-  readonly status?: string;
-  /** The defects, as fixed sentences that contain no value. */
-  readonly defects: readonly string[];
-}
 
 /** Longer IDs fit no primary key (PostgreSQL: a third of a page). */
 const MAX_ID_LENGTH = 500;

@@ -36,13 +36,10 @@ export function formTableName(
   });
 }
 
-/** `base`, or `base_2`, `base_3`, …: the first that is not in `taken`, at most `maxBytes` long. `base` is ASCII. */
-export function uniqueName(
-  base: string,
-  taken: ReadonlySet<string>,
-  maxBytes = MAX_NAME_BYTES,
-): string {
-  return firstFree(base.slice(0, maxBytes), maxBytes, (candidate) => taken.has(candidate));
+/** `base`, or `base_2`, `base_3`, …: the first that is not in `taken`, at most 63 bytes long. `base` is ASCII. */
+export function uniqueName(base: string, taken: ReadonlySet<string>): string {
+  const start = base.slice(0, MAX_NAME_BYTES);
+  return firstFree(start, MAX_NAME_BYTES, (candidate) => taken.has(candidate));
 }
 
 /**

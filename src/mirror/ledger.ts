@@ -7,6 +7,7 @@ import {
   type Entry,
   type EntryKind,
   type Grain,
+  GRAIN_MS,
   type StoredRow,
 } from './port.ts';
 
@@ -149,16 +150,6 @@ export function forgetIn(
   const entry: Entry = { kind: 'forgotten', id: digest, status, createdAt, reason: '', atMs };
   if (!entries.has(entryKey(entry))) entries.set(entryKey(entry), entry);
 }
-
-/** Milliseconds of a grain; null for a grain that does not divide time. */
-export const GRAIN_MS: Readonly<Record<Grain, number>> = {
-  all: Infinity,
-  day: 86_400_000,
-  hour: 3_600_000,
-  minute: 60_000,
-  second: 1_000,
-  millisecond: 1,
-};
 
 /** The moment that best halves the counted submissions, strictly within [fromMs, toMs). Null if no moment divides them. */
 export function halve(

@@ -25,12 +25,13 @@ export interface Store extends AsyncDisposable {
   /** The same without counting rows: the forms as the last commits left them. */
   states(): Promise<readonly Pick<StoredForm, 'state' | 'fields'>[]>;
   /**
-   * Opens a form. `write` takes its lease (L13), creates its table and state if they are missing, and counts its rows, so that it
-   * notices rows that people removed: {@link OpenForm.losses}. It writes nothing if nothing has changed. Rejects with TARGET_BUSY
-   * if another process has the lease. `read` changes nothing; null if the target has no such form.
+   * Opens a form for writing: takes its lease (L13), creates its table and state if they are missing, and counts its rows, so that
+   * it notices rows that people removed: {@link OpenForm.losses}. It writes nothing if nothing has changed. Rejects with
+   * TARGET_BUSY if another process has the lease.
    */
-  open(form: FormIdentity, mode: 'write'): Promise<OpenForm>;
-  open(form: Pick<FormIdentity, 'id'>, mode: 'read'): Promise<ReadForm | null>;
+  open(form: FormIdentity): Promise<OpenForm>;
+  /** Opens a form for reading, which changes nothing. Null if the target has no such form. */
+  read(formId: string): Promise<ReadForm | null>;
   /** A snapshot of one form: later writes do not change it. Null if the target has no such form. */
   snapshot(formId: string): Promise<FormSnapshot | null>;
   /** A record that belongs to no form: pauses, polls, slug bindings, the source profile. */
@@ -158,9 +159,9 @@ export interface RowQuery {
 
 export type CountQuery = Pick<RowQuery, 'status' | 'fromMs' | 'toMs'>;
 
-/** How finely to count by time: by a prefix of the ISO time. */
-export const GRAINS = ['all', 'day', 'hour', 'minute', 'second', 'millisecond'] as const;
-export type Grain = (typeof GRAINS)[number];
+/** How finely to count by time, in milliseconds; `all`: not at all. */
+export const GRAIN_MS = { all: Infinity, day: 86_400_000, millisecond: 1 } as const;
+export type Grain = keyof typeof GRAIN_MS;
 
 export interface Count {
   readonly status: string;

@@ -1,54 +1,113 @@
-import type { StoredRow } from './port.ts';
+import { count } from '../base/format.ts';
+import type { Entry, StoredRow } from './port.ts';
 import { hashedCell, sameCell, toCell } from './cells.ts';
+import { MAX_FIELD_ID, selectedFields } from './fields.ts';
 import { isTooDeep, TOO_DEEP } from './json.ts';
-import { answerOf, type Cell, type SelectedField, type Row, type Submission } from './types.ts';
+import { fieldTest, type Joining } from './selection.ts';
+import {
+  answerOf,
+  type Cell,
+  type Form,
+  type FormField,
+  type Row,
+  type SelectedField,
+  type Submission,
+  type SubmissionItem,
+} from './types.ts';
 
-/** A submission joined with the selected fields. */
-export interface JoinedRow {
-  readonly row: Row;
-  /** The parts that are not stored unchanged, each as a sentence without any answer. */
-  readonly reasons: readonly string[];
-}
+/** The most fields that only answers have: fields that were deleted before the first run. */
+export const MAX_UNLISTED_FIELDS = 1_000;
 
+const LEFT_OUT = `has answers that are not stored: to more fields that its form does not have than ${count(MAX_UNLISTED_FIELDS)}, or under IDs longer than ${count(MAX_FIELD_ID)} characters`;
 const HALF_A_CHARACTER = 'an answer holds half a character (a lone surrogate), replaced by U+FFFD';
 const NESTED = 'an answer is nested too deeply';
 
 /**
- * The join: takes the selected answers of a submission and nothing else (L11). `defects`: what the client found wrong in the item.
- * Throws TypeError if a field is hashed and `hashKey` is missing.
+ * The join of a form: takes the selected answers of its items and nothing else (L11), including answers to fields that the form does
+ * not have any more (L9). The number of these is limited: a person who fills in a form, or a broken source, can send any field, and
+ * each would become a column.
  */
 export class Join {
-  readonly #fields: readonly SelectedField[];
-  readonly #hashKey: string | undefined;
-  readonly #places: ReadonlyMap<string, number>;
+  /** The selected fields, in column order. */
+  fields: readonly SelectedField[] = [];
+  readonly #joining: Joining;
+  #isSelected: (id: string) => boolean = () => false;
+  /** The place of each field among the cells of a row, by ID. A field that was met since has a place that no row has. */
+  #places = new Map<string, number>();
+  #unlisted = 0;
+  #isAnyLeftOut = false;
 
-  constructor(fields: readonly SelectedField[], hashKey: string | undefined) {
-    [this.#fields, this.#hashKey] = [fields, hashKey];
-    this.#places = new Map(fields.map(({ id }, place) => [id, place]));
+  /** `known`: the fields that the target knows. */
+  constructor(joining: Joining, form: Form, known: readonly FormField[]) {
+    this.#joining = joining;
+    this.prepare(form, known);
   }
 
-  row({ id, status, createdAt, data }: Submission, defects: readonly string[]): JoinedRow {
-    let [isNested, isHalved] = [false, false];
-    const values: Cell[] = [];
-    for (const { id: fieldId, hashed } of this.#fields) {
+  /** Selects the fields again, by the form as it is now. Fields that answers had before stay. */
+  prepare(form: Form, known: readonly FormField[]): void {
+    const { selection } = this.#joining;
+    this.fields = selectedFields(form, selection, known, this.#places.keys());
+    this.#isSelected = fieldTest(selection.fields, form);
+    this.#places = new Map(this.fields.map(({ id }, place) => [id, place]));
+    this.#unlisted = this.fields.filter(({ inSchema }) => !inSchema).length;
+  }
+
+  /** Looks at the answers of items. Returns whether some belong to new fields: then call {@link prepare}. */
+  meet(items: readonly SubmissionItem[]): boolean {
+    const before = this.#places.size;
+    for (const { submission } of items)
+      for (const id of Object.keys(submission?.data ?? {})) {
+        if (!this.#isNew(id)) continue;
+        if (id.length > MAX_FIELD_ID || this.#unlisted >= MAX_UNLISTED_FIELDS) {
+          this.#isAnyLeftOut = true;
+          continue;
+        }
+        this.#places.set(id, Infinity);
+        this.#unlisted++;
+      }
+    return this.#places.size > before;
+  }
+
+  /**
+   * Returns what to store of an item, after {@link meet}: an entry if it has no ID; otherwise a row, and an entry if it has another
+   * defect. Throws TypeError if a field is hashed and there is no key.
+   */
+  item(
+    { key, submission, status = '', defects }: SubmissionItem,
+    atMs: number,
+  ): { readonly row: Row | null; readonly entry: Entry | null } {
+    let reasons = defects;
+    const note = (reason: string): void => {
+      if (!reasons.includes(reason)) reasons = [...reasons, reason];
+    };
+    const row = submission && this.#rowOf(submission, note);
+    if (row !== null && reasons.length === 0) return { row, entry: null };
+    const { createdAt, status: of } = row ?? { createdAt: null, status };
+    const reason = reasons.join('; ');
+    return { row, entry: { kind: 'rejected', id: key, status: of, createdAt, reason, atMs } };
+  }
+
+  /** `note`: takes what is not stored unchanged, as a sentence without any answer. */
+  #rowOf({ id, status, createdAt, data }: Submission, note: (reason: string) => void): Row {
+    if (this.#isAnyLeftOut && Object.keys(data).some((each) => this.#isNew(each))) note(LEFT_OUT);
+    const values = this.fields.map(({ id: fieldId, hashed }) => {
       const answer = answerOf(data, fieldId);
       const isDeep = isTooDeep(answer);
-      isNested ||= isDeep;
+      if (isDeep) note(NESTED);
       let cell = isDeep ? TOO_DEEP : toCell(answer);
       if (typeof cell === 'string' && !cell.isWellFormed()) {
         // No target can hold half a surrogate pair; it becomes U+FFFD, visibly (L10).
-        isHalved = true;
+        note(HALF_A_CHARACTER);
         cell = cell.toWellFormed();
       }
-      values.push(hashed && cell !== null ? hashedCell(cell, requireKey(this.#hashKey)) : cell);
-    }
+      return hashed && cell !== null ? hashedCell(cell, requireKey(this.#joining.hashKey)) : cell;
+    });
     const cells = new RowCells(this.#places, values);
-    const row = { id, status: status.toWellFormed(), createdAt, cells };
-    if (defects.length === 0 && !isNested && !isHalved) return { row, reasons: defects };
-    const reasons = new Set(defects);
-    if (isNested) reasons.add(NESTED);
-    if (isHalved) reasons.add(HALF_A_CHARACTER);
-    return { row, reasons: [...reasons] };
+    return { id, status: status.toWellFormed(), createdAt, cells };
+  }
+
+  #isNew(id: string): boolean {
+    return !this.#places.has(id) && this.#isSelected(id);
   }
 }
 

@@ -48,6 +48,18 @@ export interface Submission {
   readonly data: Answers;
 }
 
+/** One item of a list in its place, whether or not it can be stored (L6). */
+export interface SubmissionItem {
+  /** The submission's ID, or a name that the client gives it. */
+  readonly key: string;
+  /** Null if it has no usable ID. With a defect, all usable parts are kept. */
+  readonly submission: Submission | null;
+  /** The status of an item without a usable ID, if it shows one: the source counts it there. */
+  readonly status?: string;
+  /** The defects, as fixed sentences that contain no value. */
+  readonly defects: readonly string[];
+}
+
 /**
  * A number that a double cannot hold without rounding (L10). `digits` is canonical plain decimal notation: no exponent, no leading
  * `+`, no superfluous zeros, `-` only before a non-zero value.

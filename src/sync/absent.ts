@@ -1,4 +1,4 @@
-import type { SubmissionItem } from '../forms/submission-item.ts';
+import type { SubmissionItem } from '../mirror/types.ts';
 import { flagAll, type FormState, liveRows } from '../mirror/form-state.ts';
 import { isIn } from '../mirror/ledger.ts';
 import type { Entry, RowQuery, StoredRow } from '../mirror/port.ts';

@@ -1,7 +1,6 @@
-import type { SubmissionItem } from '../forms/submission-item.ts';
 import { sumOf } from '../mirror/form-state.ts';
 import type { OpenForm } from '../mirror/port.ts';
-import { STATUSES } from '../mirror/types.ts';
+import { STATUSES, type SubmissionItem } from '../mirror/types.ts';
 import { createdMsOf } from './profile.ts';
 import { type ListQuery, type Source } from '../forms/source.ts';
 import { knownOf } from './target.ts';

@@ -12,6 +12,7 @@ import {
   wholeRead,
 } from '../mirror/form-state.ts';
 import { cutsOf } from '../mirror/ledger.ts';
+import { GRAIN_MS } from '../mirror/port.ts';
 import { Sweep } from '../mirror/proof.ts';
 import { settleAbsent } from './absent.ts';
 import { atStep, createdMsOf, stepOf, WHOLE } from './profile.ts';
@@ -21,7 +22,7 @@ import { accountedIn, type Work } from './work.ts';
 
 /** A form of up to `MOST_OF_ONE` submissions is one range; a larger one is divided into ranges of about `RANGE`. */
 const [MOST_OF_ONE, RANGE] = [40_000, 20_000];
-const DAY_MS = 86_400_000;
+const { day: DAY_MS } = GRAIN_MS;
 
 /** The state in which the ranges that this run must read are flagged. */
 export function flagDue(

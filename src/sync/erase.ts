@@ -170,7 +170,7 @@ export async function writing<T>(
   work: (open: OpenForm) => Promise<T>,
 ): Promise<T> {
   return whileBusy(target.clock, waiting, async () => {
-    await using open = await target.store.open(form, 'write');
+    await using open = await target.store.open(form);
     const done = await work(open);
     await open.finish();
     return done;

@@ -1,8 +1,7 @@
 import { iso } from '../base/format.ts';
 import type { Source } from '../forms/source.ts';
-import type { SubmissionItem } from '../forms/submission-item.ts';
 import { ENTRY_KINDS, type EntryKind, type StoredRow } from '../mirror/port.ts';
-import type { Form, FormIdentity, Submission } from '../mirror/types.ts';
+import type { Form, FormIdentity, Submission, SubmissionItem } from '../mirror/types.ts';
 import { heldOf } from './erase.ts';
 import { allRows, heldForms, reading, type Target } from './target.ts';
 import { Comparison } from './verify.ts';
@@ -101,7 +100,7 @@ async function lookUp(
   id: string,
 ): Promise<SubmissionInTarget> {
   const { name, store, joining, isChosen, clock } = target;
-  await using held = form && (await store.open({ id: form.id }, 'read'));
+  await using held = form && (await store.read(form.id));
   let row: StoredRow | undefined;
   if (held !== null) for await (const rows of allRows(held, { ids: [id] }, true)) row ??= rows[0];
   const digest = (await held?.forgotten([id]))?.get(id);

@@ -1,55 +1,27 @@
 import type { Source } from '../forms/source.ts';
 import { hashedCell } from '../mirror/cells.ts';
-import { pausedError, pauseOf } from '../mirror/pauses.ts';
 import { fieldTest, isSameUnder, type Joining, storedUnder } from '../mirror/selection.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 import { distrust } from '../mirror/form-state.ts';
 import type { OpenForm } from '../mirror/port.ts';
-import { PAUSES } from './records.ts';
 import { Sink } from './sink.ts';
-import { heldForms, type Target } from './target.ts';
-
-/** A form that is open for writing, and ready to take rows. */
-export interface Opened extends AsyncDisposable {
-  readonly form: OpenForm;
-  readonly sink: Sink;
-  /** The form as the source shows it now. */
-  readonly shown: Form;
-  /** Why everything is read again, one sentence each: people removed or changed rows or columns, or settings changed. */
-  readonly reasons: readonly string[];
-}
-
-/** Throws PAUSED if a person has paused the form or the whole target. */
-export async function requireUnpaused({ store, name }: Target, form: FormIdentity): Promise<void> {
-  const pause = pauseOf(await PAUSES.read(store), form.id);
-  if (pause === null) return;
-  throw pausedError(pause, form.slug, name);
-}
+import { heldForms, requireUnpaused, type Target } from './target.ts';
 
 /**
  * Opens a form for writing: takes its lease, updates its fields, and brings the stored rows in line with the settings. Throws
  * PAUSED, SETTINGS, SLUG_REUSED, TARGET_BUSY and other errors of the target.
  */
-export async function openForWriting(target: Target, source: Source, shown: Form): Promise<Opened> {
-  const { store, clock } = target;
+export async function openForWriting(target: Target, source: Source, shown: Form): Promise<Sink> {
   const { id, slug, name } = shown;
   await requireUnpaused(target, shown);
   const joining = await target.admit(shown, source.signal, true);
-  const form = await store.open({ id, slug, name }, 'write');
+  const form = await target.store.open({ id, slug, name });
   try {
-    const reread = (): Promise<Form | null> => source.formOrNull(id);
-    const sink = new Sink(form, shown, reread, joining, () => clock.now());
-    sink.beforeCommit = () => requireUnpaused(target, shown);
     const reasons = [...form.losses, ...(await followSettings(form, shown, joining))];
+    const sink = new Sink({ target, source, form, shown, joining, reasons });
     await sink.open();
     if (form.state.goneAtMs !== null) form.note((state) => ({ ...state, goneAtMs: null }));
-    return {
-      form,
-      sink,
-      shown,
-      reasons,
-      [Symbol.asyncDispose]: () => form[Symbol.asyncDispose](),
-    };
+    return sink;
   } catch (error) {
     await form[Symbol.asyncDispose]();
     throw error;
@@ -60,7 +32,7 @@ export async function openForWriting(target: Target, source: Source, shown: Form
 export async function noteGone(target: Target, identity: FormIdentity): Promise<boolean> {
   const held = (await heldForms(target)).find(({ id }) => id === identity.id);
   if (held === undefined || held.goneAtMs !== null) return held !== undefined;
-  await using form = await target.store.open(held, 'write');
+  await using form = await target.store.open(held);
   await form.commit({
     state: (state) => ({
       ...state,

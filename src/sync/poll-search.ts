@@ -78,7 +78,7 @@ export async function explainNewest(
     const { formId } = state;
     const ids = [...(named.get(formId) ?? []), ...nameless];
     if (ids.length === 0) continue;
-    await using form = await store.open({ id: formId }, 'read');
+    await using form = await store.read(formId);
     if (form === null) continue;
     read.push(state);
     const { stored, forgotten } = await knownOf(form, ids);
@@ -174,7 +174,7 @@ export async function searchWorkspace(
   await using stack = new AsyncDisposableStack();
   const forms: ReadForm[] = [];
   for (const { state } of spokenFor) {
-    const form = await store.open({ id: state.formId }, 'read');
+    const form = await store.read(state.formId);
     if (form !== null) forms.push(stack.use(form));
   }
   /** Reads everything that the workspace shows of a span, and names the forms whose stored rows differ. */

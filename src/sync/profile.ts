@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { iso } from '../base/format.ts';
 import type { ListQuery, Page, Source } from '../forms/source.ts';
+import { GRAIN_MS } from '../mirror/port.ts';
 import type { Target } from './target.ts';
 
 /** The submissions created within [fromMs, toMs), of one status or of all. */
@@ -40,7 +41,7 @@ const profileSchema = z.object({
 export type Profile = z.infer<typeof profileSchema>;
 
 const WEEK_MS = 7 * 86_400_000;
-const DAY_MS = 86_400_000;
+const { day: DAY_MS } = GRAIN_MS;
 
 const newProfile = (nowMs: number): Profile => ({
   isSorted: true,
@@ -82,8 +83,7 @@ export async function loadProfile({ store, sourceName, clock }: Target): Promise
 
 /** The smallest time difference that the source distinguishes (milliseconds); null if it distinguishes none. */
 export function stepOf({ bounds }: Profile): number | null {
-  if (bounds === null || bounds === 'none') return null;
-  return bounds.grain === 'day' ? DAY_MS : 1;
+  return bounds === null || bounds === 'none' ? null : GRAIN_MS[bounds.grain];
 }
 
 /** A moment, rounded down to one that the source distinguishes. */

@@ -1,6 +1,6 @@
 import { accountedInAll, isEmpty } from '../mirror/form-state.ts';
-import { GRAIN_MS, halve, isIn } from '../mirror/ledger.ts';
-import { GRAINS } from '../mirror/port.ts';
+import { halve, isIn } from '../mirror/ledger.ts';
+import { GRAIN_MS } from '../mirror/port.ts';
 import { BaseProof, type Shown, Sweep, type Verdict } from '../mirror/proof.ts';
 import { settleAbsent } from './absent.ts';
 import type { Place } from './narrow.ts';
@@ -134,9 +134,9 @@ export async function cutOf(
 ): Promise<number | null> {
   const stepMs = stepOf(profile);
   if (stepMs === null) return null;
-  for (const grain of GRAINS.slice(1, stepMs === 1 ? GRAINS.length : 2)) {
-    if (span.fromMs !== null && span.toMs !== null && span.toMs - span.fromMs <= GRAIN_MS[grain])
-      continue;
+  const lengthMs = span.fromMs === null || span.toMs === null ? Infinity : span.toMs - span.fromMs;
+  for (const grain of ['day', 'millisecond'] as const) {
+    if (lengthMs <= GRAIN_MS[grain] || GRAIN_MS[grain] < stepMs) continue;
     const cut = halve(await counts(span, grain), span.fromMs, span.toMs);
     if (cut !== null) return atStep(cut, stepMs);
   }

@@ -11,10 +11,10 @@ import {
   liveRows,
   type OutcomeName,
 } from '../mirror/form-state.ts';
-import { noteGone, type Opened, openForWriting } from './mirroring.ts';
+import { noteGone, openForWriting } from './mirroring.ts';
 import { withBill } from '../targets/billing.ts';
 import { loadProfile } from './profile.ts';
-import { NOTHING_APPLIED } from './sink.ts';
+import { NOTHING_APPLIED, type Sink } from './sink.ts';
 import { sync } from './sync.ts';
 import { type Target, whileBusy } from './target.ts';
 import type { Difference } from './verify.ts';
@@ -78,7 +78,7 @@ async function runOnce(
     ...found,
   });
 
-  let opened: Opened;
+  let opened: Sink;
   try {
     const form = await source.formOrNull(identity.id);
     if (form === null) {
@@ -91,8 +91,8 @@ async function runOnce(
     return report(toMirrorError(error));
   }
 
-  await using closing = opened;
-  const { form, sink, reasons } = closing;
+  await using sink = opened;
+  const { form, reasons } = sink;
   const wasEmpty = form.state.ranges.length === 0;
   const notices: TargetNotice[] = [];
   let ending: MirrorError | null;
@@ -125,7 +125,7 @@ async function runOnce(
   let isRecorded = true;
   const about = (): RunReport =>
     report(ending, {
-      form: { id: identity.id, slug: closing.shown.slug, name: closing.shown.name },
+      form: { id: identity.id, slug: form.state.slug, name: form.state.name },
       ...counted(sink.applied, form.state),
       held: form.state.tally.held,
       isWhole,

@@ -1,11 +1,10 @@
+import type { Source } from '../forms/source.ts';
 import type { Joining } from '../mirror/selection.ts';
-import type { SubmissionItem } from '../forms/submission-item.ts';
-import { selectedFields, UnlistedFields } from '../mirror/fields.ts';
-import { fieldTest } from '../mirror/selection.ts';
-import { Join } from '../mirror/row.ts';
-import type { Form, Row } from '../mirror/types.ts';
+import type { Form, Row, SubmissionItem } from '../mirror/types.ts';
 import type { FormState } from '../mirror/form-state.ts';
 import type { Applied, Change, Entry, OpenForm } from '../mirror/port.ts';
+import { Join } from '../mirror/row.ts';
+import { requireUnpaused, type Target } from './target.ts';
 import { Incomplete } from './work.ts';
 
 /** A batch is stored when it has this many answers, or as many rows as the target takes at once. */
@@ -27,49 +26,45 @@ const plus = (a: Applied, b: Applied): Applied => ({
   rejected: a.rejected + b.rejected,
 });
 
-/** An item joined with the selected fields: a row, or only an entry. */
-interface Joined {
-  readonly row: Row | null;
-  readonly entries: readonly Entry[];
+/** What a form is written with. */
+interface SinkParts {
+  readonly target: Target;
+  readonly source: Source;
+  readonly form: OpenForm;
+  /** The form as the source shows it. */
+  readonly shown: Form;
+  readonly joining: Joining;
+  readonly reasons: readonly string[];
 }
 
 /**
- * Joins items and stores them in batches; while one batch is stored, the next is filled. If a submission comes twice, the last one
- * is stored.
+ * A form that is open for writing. Joins items and stores them in batches; while one batch is stored, the next is filled. If a
+ * submission comes twice, the last one is stored.
  */
-export class Sink {
+export class Sink implements AsyncDisposable {
   applied: Applied = NOTHING_APPLIED;
-  readonly #form: OpenForm;
-  readonly #joining: Joining;
-  readonly #nowMs: () => number;
-  readonly #unlisted: UnlistedFields;
-  readonly #reread: () => Promise<Form | null>;
-  #source: Form;
-  /** Of the selected fields, including fields that only answers have. */
-  #join = new Join([], undefined);
+  readonly form: OpenForm;
+  /** Why everything is read again, one sentence each: people removed or changed rows or columns, or settings changed. */
+  readonly reasons: readonly string[];
+  readonly #target: Target;
+  readonly #source: Source;
+  readonly #join: Join;
+  /** The form as the source shows it. */
+  #shown: Form;
   /** The number of rows at which a batch is stored. */
   #most = 1;
-  /** The batch by submission: rows, and for each of its items its entries, if any. */
+  /** The batch by submission: rows, and for each of its items its entry, if any. */
   #rows = new Map<string, Row>();
-  #entries = new Map<string, readonly Entry[]>();
+  #entries = new Map<string, Entry | null>();
   #storing: Promise<void> = Promise.resolve();
   #beingStored = 0;
   /** The creation time of the newest submission that was added (milliseconds); null before the first with a date. */
   topMs: number | null = null;
-  /** Called before each commit; throws if nothing may be stored. */
-  beforeCommit: () => Promise<void> = async () => {};
 
-  /** `source`: the form as the source showed it; `reread`: as it shows it now, null if it is gone. */
-  constructor(
-    form: OpenForm,
-    source: Form,
-    reread: () => Promise<Form | null>,
-    joining: Joining,
-    nowMs: () => number,
-  ) {
-    this.#reread = reread;
-    [this.#form, this.#source, this.#joining, this.#nowMs] = [form, source, joining, nowMs];
-    this.#unlisted = new UnlistedFields(fieldTest(joining.selection.fields, source));
+  constructor({ target, source, form, shown, joining, reasons }: SinkParts) {
+    [this.#target, this.#source, this.form] = [target, source, form];
+    [this.#shown, this.reasons] = [shown, reasons];
+    this.#join = new Join(joining, shown, form.fields);
   }
 
   /** Rows that are stored or about to be. */
@@ -77,29 +72,34 @@ export class Sink {
     return this.#entries.size + this.#beingStored;
   }
 
-  /** Prepares the columns. Call it before the first item. */
+  /** Gives the lease of the form back. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.form[Symbol.asyncDispose]();
+  }
+
+  /** Prepares the columns. To be called before the first item. */
   async open(): Promise<void> {
-    await this.#prepare();
+    const { fields } = this.#join;
+    this.#most = Math.min(this.form.batchRows, BATCH_ANSWERS / Math.max(1, fields.length));
+    await this.form.prepare(this.#shown, fields);
   }
 
   /** Takes the items of a page. Throws Incomplete if an item names another form. */
   async add(items: readonly SubmissionItem[]): Promise<void> {
-    let met = 0;
-    for (const { submission } of items) {
-      if (submission === null) continue;
-      if (submission.formId !== '' && submission.formId !== this.#source.id)
+    for (const { submission } of items)
+      if (submission !== null && !['', this.#shown.id].includes(submission.formId))
         throw new Incomplete('FOREIGN');
-      met += this.#unlisted.meet(submission.data).length;
-    }
-    if (met > 0) {
+    if (this.#join.meet(items)) {
       await this.flush();
-      // A field that was added since the run began has a label there.
-      this.#source = (await this.#reread()) ?? this.#source;
-      await this.#prepare();
+      // A field that was added since the run began has a label.
+      this.#shown = (await this.#source.formOrNull(this.#shown.id)) ?? this.#shown;
+      this.#join.prepare(this.#shown, this.form.fields);
+      await this.open();
     }
-    const joined = items.map((item) => joinItem(item, this.#join, this.#unlisted, this.#nowMs()));
-    const taken = await this.#form.take(joined.flatMap(({ row }) => row ?? []));
-    for (const [at, { key }] of items.entries()) this.#entries.set(key, joined[at]?.entries ?? []);
+    const atMs = this.#target.clock.now();
+    const joined = items.map((item) => this.#join.item(item, atMs));
+    const taken = await this.form.take(joined.flatMap(({ row }) => row ?? []));
+    for (const [at, { key }] of items.entries()) this.#entries.set(key, joined[at]?.entry ?? null);
     for (const row of taken) {
       this.#rows.set(row.id, row);
       const createdMs = Date.parse(row.createdAt ?? '');
@@ -125,52 +125,20 @@ export class Sink {
   /** Stores everything that was added, and notes a state for the next commit. */
   async note(state: (state: FormState) => FormState): Promise<void> {
     await this.flush();
-    this.#form.note(state);
+    this.form.note(state);
   }
 
   async #store(change: Omit<Change, 'rows'>): Promise<void> {
     const rows = [...this.#rows.values()];
-    const entries = [...[...this.#entries.values()].flat(), ...(change.entries ?? [])];
+    const listed = [...this.#entries.values()].filter((entry) => entry !== null);
+    const entries = [...listed, ...(change.entries ?? [])];
     this.#beingStored = this.#entries.size;
     [this.#rows, this.#entries] = [new Map(), new Map()];
     try {
-      await this.beforeCommit();
-      this.applied = plus(this.applied, await this.#form.commit({ ...change, rows, entries }));
+      await requireUnpaused(this.#target, this.#shown);
+      this.applied = plus(this.applied, await this.form.commit({ ...change, rows, entries }));
     } finally {
       this.#beingStored = 0;
     }
   }
-
-  async #prepare(): Promise<void> {
-    const { selection, hashKey } = this.#joining;
-    const known = this.#form.fields;
-    this.#unlisted.know(this.#source, known);
-    const fields = selectedFields(this.#source, selection, known, this.#unlisted.ids);
-    this.#join = new Join(fields, hashKey);
-    this.#most = Math.min(this.#form.batchRows, BATCH_ANSWERS / Math.max(1, fields.length));
-    await this.#form.prepare(this.#source, fields);
-  }
-}
-
-/** The row or entry to store for an item. An item without an ID is listed; one with another defect is stored and listed. */
-export function joinItem(
-  { key, submission, status, defects }: SubmissionItem,
-  join: Join,
-  unlisted: Pick<UnlistedFields, 'defectsOf'>,
-  atMs: number,
-): Joined {
-  const listed = (reason: string, of: string, createdAt: string | null): Entry => ({
-    kind: 'rejected',
-    id: key,
-    status: of,
-    createdAt,
-    reason,
-    atMs,
-  });
-  if (submission === null)
-    return { row: null, entries: [listed(defects.join('; '), status ?? '', null)] };
-  const missing = unlisted.defectsOf(submission.data);
-  const { row, reasons } = join.row(submission, [...defects, ...missing]);
-  if (reasons.length === 0) return { row, entries: [] };
-  return { row, entries: [listed(reasons.join('; '), row.status, row.createdAt)] };
 }

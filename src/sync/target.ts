@@ -2,9 +2,11 @@ import type { Clock } from '../base/clock.ts';
 import { toMirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Source } from '../forms/source.ts';
+import { pausedError, pauseOf } from '../mirror/pauses.ts';
 import type { Joining } from '../mirror/selection.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 import type { EntryKind, ReadForm, RowQuery, Store, StoredRow } from '../mirror/port.ts';
+import { PAUSES } from './records.ts';
 
 /** What work on all targets of a process shares. */
 export interface Mirror {
@@ -39,6 +41,13 @@ export interface Target extends Mirror {
   readonly admit: (form: Form, signal: AbortSignal, keep: boolean) => Promise<Joining>;
 }
 
+/** Throws PAUSED if a person has paused the form or the whole target. */
+export async function requireUnpaused({ store, name }: Target, form: FormIdentity): Promise<void> {
+  const pause = pauseOf(await PAUSES.read(store), form.id);
+  if (pause === null) return;
+  throw pausedError(pause, form.slug, name);
+}
+
 /** How long to wait for another process that writes to the form. */
 export interface Waiting {
   readonly waitMs: number;
@@ -70,7 +79,7 @@ export async function reading<T>(
   formId: string,
   read: (form: ReadForm) => Promise<T>,
 ): Promise<T | null> {
-  await using form = await store.open({ id: formId }, 'read');
+  await using form = await store.read(formId);
   return form === null ? null : await read(form);
 }
 

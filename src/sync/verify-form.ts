@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { iso } from '../base/format.ts';
-import type { SubmissionItem } from '../forms/submission-item.ts';
 import { EMPTY_TALLY } from '../mirror/form-state.ts';
 import { isSameUnder, storedUnder } from '../mirror/selection.ts';
 import type { TargetNotice } from '../mirror/port.ts';
 import { type Pause, pauseOf } from '../mirror/pauses.ts';
-import type { FormIdentity } from '../mirror/types.ts';
+import type { FormIdentity, SubmissionItem } from '../mirror/types.ts';
 import { AGREEMENT, PAUSES } from './records.ts';
 import type { Target } from './target.ts';
 import {
@@ -156,7 +155,7 @@ async function lookedAtAgain(
     else if (before.kind === 'missing' || before.kind === 'marked') denied.push(id);
     else gone.push(id);
   });
-  await using held = await store.open({ id: form.id }, 'read');
+  await using held = await store.read(form.id);
   const comparison = new Comparison({ form, held, joining, clock });
   await comparison.compare(there);
   const extra: Difference[] = [];

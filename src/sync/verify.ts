@@ -1,14 +1,11 @@
 import type { Clock } from '../base/clock.ts';
-import type { SubmissionItem } from '../forms/submission-item.ts';
-import { selectedFields, UnlistedFields } from '../mirror/fields.ts';
-import { fieldTest, type Joining } from '../mirror/selection.ts';
+import type { Joining } from '../mirror/selection.ts';
 import type { ReadForm, StoredRow } from '../mirror/port.ts';
 import { BaseProof, Sweep } from '../mirror/proof.ts';
 import { differingColumns, Join } from '../mirror/row.ts';
-import type { Form, Row } from '../mirror/types.ts';
+import type { Form, Row, SubmissionItem } from '../mirror/types.ts';
 import { createdMsOf, loadProfile, type Profile, queryOf, type Span, WHOLE } from './profile.ts';
 import { shownOf } from './read-range.ts';
-import { joinItem } from './sink.ts';
 import { type Source } from '../forms/source.ts';
 import { allRows, idsOf, type Target } from './target.ts';
 
@@ -39,7 +36,7 @@ export async function compareForm(target: Target, formId: string, signal: AbortS
   const source = target.connect(signal);
   const form = await source.form(formId);
   const joining = await target.admit(form, signal, false);
-  await using held = await store.open({ id: formId }, 'read');
+  await using held = await store.read(formId);
   const comparison = new Comparison({ form, held, joining, clock });
   /** The source proved that it showed everything. */
   const isProven = await comparison.readAll(target, source);
@@ -98,7 +95,7 @@ export class Comparison {
   readonly undecided = new Set<string>();
   readonly #parts: ComparedParts;
   readonly #atMs: number;
-  readonly #unlisted: UnlistedFields;
+  readonly #join: Join;
   /** IDs of submissions listed as rejected; null until they are read. */
   #listed: ReadonlySet<string> | null;
 
@@ -106,8 +103,7 @@ export class Comparison {
   constructor(parts: ComparedParts, listed: ReadonlySet<string> | null = null) {
     const { form, held, joining, clock } = parts;
     [this.#parts, this.#listed, this.#atMs] = [parts, listed, clock.now()];
-    this.#unlisted = new UnlistedFields(fieldTest(joining.selection.fields, form));
-    this.#unlisted.know(form, held?.fields ?? []);
+    this.#join = new Join(joining, form, held?.fields ?? []);
   }
 
   /**
@@ -137,14 +133,13 @@ export class Comparison {
   }
 
   async compare(items: readonly SubmissionItem[]): Promise<void> {
-    const { form, held, joining } = this.#parts;
-    for (const { submission } of items)
-      if (submission !== null) this.#unlisted.meet(submission.data);
-    const fields = selectedFields(form, joining.selection, held?.fields ?? [], this.#unlisted.ids);
-    const join = new Join(fields, joining.hashKey);
+    const { form, held } = this.#parts;
+    const join = this.#join;
+    if (join.meet(items)) join.prepare(form, held?.fields ?? []);
+    const { fields } = join;
     const rows = new Map<string, Row>();
     for (const item of items) {
-      const { row } = joinItem(item, join, this.#unlisted, this.#atMs);
+      const { row } = join.item(item, this.#atMs);
       if (row !== null) rows.set(row.id, row);
     }
     if (rows.size === 0) return;

@@ -1,15 +1,22 @@
 import type { Clock } from '../base/clock.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { plural } from '../base/format.ts';
-import type { SubmissionItem } from '../forms/submission-item.ts';
 import { FormsApiError } from '../forms/errors.ts';
 import { type FormState, sumOf } from '../mirror/form-state.ts';
 import type { Entry, OpenForm } from '../mirror/port.ts';
-import type { FormIdentity } from '../mirror/types.ts';
-import { openForWriting, type Opened } from './mirroring.ts';
+import type { FormIdentity, SubmissionItem } from '../mirror/types.ts';
+import { openForWriting } from './mirroring.ts';
 import { noteWriteBack } from './records.ts';
 import { type Source } from '../forms/source.ts';
-import { heldForms, idsOf, type Mirror, type Target, whileBusy } from './target.ts';
+import type { Sink } from './sink.ts';
+import {
+  heldForms,
+  idsOf,
+  type Mirror,
+  requireUnpaused,
+  type Target,
+  whileBusy,
+} from './target.ts';
 
 /** The statuses that are changed, and the new one. */
 export interface WriteBackRule {
@@ -161,7 +168,7 @@ async function writeBatch(writing: Writing): Promise<BatchState> {
   const form = await source.formOrNull(identity.id);
   if (form === null) return 'done';
   await using stack = new AsyncDisposableStack();
-  const opened: Opened[] = [];
+  const opened: Sink[] = [];
   for (const target of targets) {
     const held = await heldForms(target);
     // A target does not have the form yet: its first copy comes first.
@@ -172,8 +179,8 @@ async function writeBatch(writing: Writing): Promise<BatchState> {
   const ids = waiting.slice(0, MOST_AT_ONCE);
   let fatal: unknown;
   // A person may pause during a batch; that stops the next PATCH.
-  const requireUnpaused = async (): Promise<void> => {
-    for (const { sink } of opened) await sink.beforeCommit();
+  const requireAllUnpaused = async (): Promise<void> => {
+    for (const target of targets) await requireUnpaused(target, form);
   };
   const batch = new Map<string, Written>();
   const next = ids.values();
@@ -182,7 +189,7 @@ async function writeBatch(writing: Writing): Promise<BatchState> {
       for (const id of next) {
         if (fatal !== undefined || isHopeless(batch)) return;
         try {
-          batch.set(id, await writeOne(source, clock, id, rule, requireUnpaused));
+          batch.set(id, await writeOne(source, clock, id, rule, requireAllUnpaused));
         } catch (error) {
           fatal ??= error;
         }
@@ -199,7 +206,7 @@ async function writeBatch(writing: Writing): Promise<BatchState> {
 
 /** Submissions in one of the statuses that every target has and none lists; a refused one rests for a day. */
 async function candidates(
-  opened: readonly Opened[],
+  opened: readonly Sink[],
   { from }: WriteBackRule,
   nowMs: number,
 ): Promise<string[]> {
@@ -283,7 +290,7 @@ const statusOf = (item: SubmissionItem | null): string | null => {
 
 /** Stores the latest reading in every target, even if one fails; the next job does the rest. */
 async function storeAll(
-  opened: readonly Opened[],
+  opened: readonly Sink[],
   results: Results,
   { from }: WriteBackRule,
   atMs: number,
@@ -301,7 +308,7 @@ async function storeAll(
     else done.push(id);
   }
   const failures: unknown[] = [];
-  for (const { sink } of opened) {
+  for (const sink of opened) {
     try {
       await sink.add(shown);
       await sink.flush({ entries, settled: [{ kind: 'refused', ids: done }] });

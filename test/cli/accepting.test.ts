@@ -22,7 +22,7 @@ function mirrorOf(held: Readonly<Record<string, number>>, isReachable = true) {
     target: async (name: string) => ({
       store: {
         record: async () => null,
-        open: async () => ({
+        read: async () => ({
           state: { tally: { held: held[name] } },
           [Symbol.asyncDispose]: async () => {},
         }),

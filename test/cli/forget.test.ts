@@ -141,7 +141,7 @@ describe('L18: forget', () => {
     await using store = await parseTargetUrl(`sqlite:${place.file}`).open('default');
     const [stored] = await store.states();
     const formId = stored?.state.formId ?? '';
-    const writer = await store.open({ id: formId, slug: formId, name: formId }, 'write');
+    const writer = await store.open({ id: formId, slug: formId, name: formId });
     const running = startCli(['forget', id, '--yes'], env);
     await vi.waitFor(() => expect(running.stdout.text).toContain('remove 1 submission'), {
       timeout: 60_000,

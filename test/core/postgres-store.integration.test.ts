@@ -142,7 +142,7 @@ function special({ query, write, url }: Bed): void {
     guarded.username = 'guarded';
     guarded.searchParams.set('schema', 'guarded');
     await using store = await parseTargetUrl(guarded.href).open('default', { clock });
-    await using form = await store.open(formOf('contact', [NAME]), 'write');
+    await using form = await store.open(formOf('contact', [NAME]));
     await form.prepare(formOf('contact', [NAME]), [NAME]);
     await form.commit({ rows: [row('a', { f_name: 'x' })] });
     await query(`ALTER TABLE guarded.contact ENABLE ROW LEVEL SECURITY;

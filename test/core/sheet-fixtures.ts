@@ -50,7 +50,7 @@ export async function sheetPlace(): Promise<SheetPlace> {
     spreadsheetId,
     open,
     async write(work, fields = [NAME, AGE]) {
-      await using form = await store.open(formOf('contact', fields), 'write');
+      await using form = await store.open(formOf('contact', fields));
       await form.prepare(formOf('contact', fields), fields);
       await work(form);
       return form.finish();

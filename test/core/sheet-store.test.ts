@@ -481,11 +481,11 @@ describe('a write that may have met other rows', () => {
   /** Opens the form after a run was killed right behind its write, and people did something. */
   const afterKill = async (act: () => void): Promise<OpenForm> => {
     await place.write(store(people(4)));
-    const killed = await (await place.open()).open(form, 'write');
+    const killed = await (await place.open()).open(form);
     await killed.prepare(form, [NAME, AGE]);
     await killed.commit({ rows: people(2, 'DONE') });
     act();
-    return (await place.open()).open(form, 'write');
+    return (await place.open()).open(form);
   };
   /** As if people had swapped these rows just before the write. */
   const swapRows = (): void => {
@@ -558,7 +558,7 @@ describe('a write that may have met other rows', () => {
       await open.commit({ run: RUN });
     });
     vi.restoreAllMocks();
-    await using next = await (await place.open()).open(form, 'write');
+    await using next = await (await place.open()).open(form);
     expect(await sureOf(next)).not.toContain('s0');
     expect(place.rowOf('s3')?.[FULL_NAME]).toBeNull();
   });

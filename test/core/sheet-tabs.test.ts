@@ -45,7 +45,7 @@ describe('the Mirror and Summary tabs', () => {
   /** A run that ends with a change. */
   const run = async (change: Change, summary?: boolean): Promise<void> => {
     await using store = await open(summary);
-    await using form = await store.open(FORM, 'write');
+    await using form = await store.open(FORM);
     await form.prepare(FORM, [NAME, AGE]);
     await form.commit(change);
     await form.commit({ run: { ...RUN, startedAtMs: clock.now() } });
@@ -96,7 +96,7 @@ describe('the Mirror and Summary tabs', () => {
     await run({ rows: ROWS, entries: [REJECTED] });
     expect(shown('Mirror')).toContain('x1');
     await using store = await open();
-    await using form = await store.open(FORM, 'write');
+    await using form = await store.open(FORM);
     await form.erase({ kind: 'forget', ids: ['x1'] });
     expect(shown('Mirror')).not.toContain('x1');
   });

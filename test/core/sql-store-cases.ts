@@ -85,7 +85,7 @@ export function bedOf(place: () => Place): Bed {
     async write(slug, work, fields = [NAME, AGE]) {
       await using opened = await store();
       const form = formOf(slug, fields);
-      await using to = await opened.open(form, 'write');
+      await using to = await opened.open(form);
       await to.prepare(form, fields);
       const result = await work(to);
       return { result, notes: messagesOf(await to.finish()), losses: to.losses };
@@ -260,7 +260,7 @@ function peopleCases(place: () => Place, { store, values, write }: Bed): void {
     await using opened = await store();
     const form = formOf('moved', [NAME]);
     const run = async (name: string): Promise<readonly string[]> => {
-      await using to = await opened.open(form, 'write');
+      await using to = await opened.open(form);
       await to.prepare(form, [NAME]);
       await to.commit({ rows: [row('a', { f_name: name })] });
       await to.finish();
@@ -340,11 +340,11 @@ function serverCases(place: () => Place, { store, values, write }: Bed): void {
     await using one = await store();
     await using two = await store();
     const form = formOf('writers', [NAME]);
-    const first = await one.open(form, 'write');
-    await expect(two.open(form, 'write')).rejects.toMatchObject({ code: 'TARGET_BUSY' });
+    const first = await one.open(form);
+    await expect(two.open(form)).rejects.toMatchObject({ code: 'TARGET_BUSY' });
     await place().server?.endHolders();
     await using again = await store();
-    await using second = await again.open(form, 'write');
+    await using second = await again.open(form);
     await second.prepare(form, [NAME]);
     await second.commit({ rows: [row('a', { f_name: 'second' })] });
     const late = first.commit({ rows: [row('a', { f_name: 'first' })] });
@@ -356,7 +356,7 @@ function serverCases(place: () => Place, { store, values, write }: Bed): void {
     const notes = async (id: string, slug: string): Promise<string[]> => {
       await using opened = await store();
       const form = { ...formOf(slug, [NAME]), id };
-      await using to = await opened.open(form, 'write');
+      await using to = await opened.open(form);
       await to.prepare(form, [NAME]);
       await to.commit({ rows: [row(`${id}-a`, { f_name: 'x' })] });
       return messagesOf(await to.finish());

@@ -45,7 +45,7 @@ function special({ store, url, query, write }: Bed): void {
     await using opened = await store();
     await opened.states();
     const before = version.get();
-    await using form = await opened.open(formOf('same', [NAME, AGE]), 'write');
+    await using form = await opened.open(formOf('same', [NAME, AGE]));
     await form.prepare(formOf('same', [NAME, AGE]), [NAME, AGE]);
     await form.commit({ rows });
     expect(version.get()).toEqual(before);

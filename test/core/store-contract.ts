@@ -71,7 +71,7 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
       fields: readonly SelectedField[] = [NAME, AGE],
     ): Promise<T> => {
       const form = formOf('contact', fields);
-      await using open = await store.open(form, 'write');
+      await using open = await store.open(form);
       await open.prepare(form, fields);
       const result = await work(open);
       await open.finish();
@@ -80,7 +80,7 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
     const commit = (change: Change, fields?: readonly SelectedField[]): Promise<Applied> =>
       write((form) => form.commit(change), fields);
     const read = async <T>(work: (form: ReadForm) => Promise<T>): Promise<T> => {
-      await using open = await store.open(FORM, 'read');
+      await using open = await store.read(FORM.id);
       if (open === null) throw new Error('the target has no such form');
       return await work(open);
     };
@@ -101,7 +101,7 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
     describe('rows', () => {
       it('has nothing before the first commit, and reading makes nothing', async () => {
         expect(await store.forms()).toEqual([]);
-        expect(await store.open(FORM, 'read')).toBeNull();
+        expect(await store.read(FORM.id)).toBeNull();
         expect((await store.check()).filter(({ isOk }) => !isOk)).toEqual([]);
         expect(await store.forms()).toEqual([]);
       });
@@ -391,7 +391,7 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
         const note = (form: OpenForm): void =>
           form.note((state) => ({ ...state, recentlyDeleted: state.recentlyDeleted + 7 }));
         {
-          await using open = await store.open(FORM, 'write');
+          await using open = await store.open(FORM);
           note(open);
           expect(open.state.recentlyDeleted).toBe(7);
         }
@@ -408,10 +408,10 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
       it('L13: one writer has the form; the others wait for their turn', async () => {
         const other = await at.open();
         await commit({ rows: ROWS });
-        await using mine = await store.open(FORM, 'write');
+        await using mine = await store.open(FORM);
         await mine.prepare(FORM, [NAME, AGE]);
         const late = async (): Promise<unknown> => {
-          await using theirs = await other.open(FORM, 'write');
+          await using theirs = await other.open(FORM);
           await theirs.prepare(FORM, [NAME, AGE]);
           await mine.commit({ rows: [row('m', {})] });
           return theirs.commit({ rows: [row('t', {})] });

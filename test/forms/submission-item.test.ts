@@ -2,11 +2,8 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { parseExactJson } from '../../src/forms/exact-json.ts';
 import { namelessKeys } from '../../src/forms/submission-item.ts';
-import {
-  singleSubmission,
-  submissionItem,
-  type SubmissionItem,
-} from '../../src/forms/submission-item.ts';
+import type { SubmissionItem } from '../../src/mirror/types.ts';
+import { singleSubmission, submissionItem } from '../../src/forms/submission-item.ts';
 import { ExactNumber } from '../../src/mirror/types.ts';
 
 const whole = {

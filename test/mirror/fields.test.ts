@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  labelMap,
-  MAX_FIELD_ID,
-  MAX_UNLISTED_FIELDS,
-  selectedFields,
-  UnlistedFields,
-} from '../../src/mirror/fields.ts';
+import { labelMap, selectedFields } from '../../src/mirror/fields.ts';
 import { parseSelection } from '../../src/mirror/selection.ts';
 import type { Form } from '../../src/mirror/types.ts';
 
@@ -77,30 +71,5 @@ describe('selectedFields', () => {
       ['a', true],
       ['c', false],
     ]);
-  });
-});
-
-describe('fields that only answers carry', () => {
-  const answers = (...ids: string[]) => Object.fromEntries(ids.map((id) => [id, 1]));
-
-  it('L9: are met once, if they are selected and have a usable ID', () => {
-    const fields = new UnlistedFields((id) => id !== 'unselected');
-    fields.know({ fields: [{ id: 'a', label: 'A' }] }, [{ id: 'b' }]);
-    const long = 'x'.repeat(MAX_FIELD_ID + 1);
-    expect(fields.meet(answers('a', 'b', 'c', 'unselected', long))).toEqual(['c']);
-    expect(fields.meet(answers('c', 'd'))).toEqual(['d']);
-    expect([...fields.ids]).toEqual(['c', 'd']);
-    expect(fields.defectsOf(answers('a', 'c', 'unselected'))).toEqual([]);
-    expect(fields.defectsOf(answers(long))).toEqual([expect.stringContaining('longer than 500')]);
-  });
-
-  it('L14: have a limit, which those of the catalogue count for', () => {
-    const fields = new UnlistedFields(() => true);
-    fields.know(
-      { fields: [{ id: 'a', label: 'A' }] },
-      Array.from({ length: MAX_UNLISTED_FIELDS - 1 }, (_, at) => ({ id: String(at) })),
-    );
-    expect(fields.meet(answers('a', 'c', 'd'))).toEqual(['c']);
-    expect(fields.defectsOf(answers('c', 'd'))).toEqual([expect.stringContaining('than 1,000')]);
   });
 });

@@ -1,16 +1,37 @@
 import { describe, expect, it } from 'vitest';
+import { submissionItem } from '../../src/forms/submission-item.ts';
+import { MAX_FIELD_ID } from '../../src/mirror/fields.ts';
 import { hashedCell, sameCell, toCell } from '../../src/mirror/cells.ts';
-import { differingColumns, Join } from '../../src/mirror/row.ts';
+import { differingColumns, Join, MAX_UNLISTED_FIELDS } from '../../src/mirror/row.ts';
 import { fieldTest, namesFor, parseSelection } from '../../src/mirror/selection.ts';
-import { ExactNumber, type Json, JsonText, type SelectedField } from '../../src/mirror/types.ts';
+import {
+  ExactNumber,
+  type Json,
+  JsonText,
+  type SelectedField,
+  type Submission,
+} from '../../src/mirror/types.ts';
 
-const field = (id: string, hashed = false): SelectedField => ({
+const field = (id: string): SelectedField => ({
   id,
   label: id,
   position: 0,
   inSchema: true,
-  hashed,
+  hashed: false,
 });
+
+/** The join of a form that has these fields. */
+const joinOf = (ids: readonly string[], hashed: readonly string[] = [], hashKey?: string): Join => {
+  const fields = ids.map((id) => ({ id, label: id }));
+  const form = { id: 'f', slug: 'f', name: 'F', fields };
+  return new Join({ selection: parseSelection(ids, hashed), hashKey }, form, []);
+};
+/** A submission's row, and what is wrong with it. */
+const joined = (join: Join, submission: Submission, defects: readonly string[] = []) => {
+  const { row, entry } = join.item({ key: submission.id, submission, defects }, 0);
+  if (row === null) throw new Error('it has no row');
+  return { row, reasons: entry?.reason.split('; ') ?? [] };
+};
 
 const submission = (data: [string, Json][]) => ({
   id: 's1',
@@ -26,7 +47,7 @@ describe('the join', () => {
       ['name', 'Jana'],
       ['secret', 'never'],
     ]);
-    const { row } = new Join([field('name'), field('absent')], undefined).row(answers, []);
+    const { row } = joined(joinOf(['name', 'absent']), answers);
     expect(['name', 'absent', 'secret'].map((id) => row.cells.get(id) ?? null)).toEqual([
       'Jana',
       null,
@@ -50,9 +71,7 @@ describe('the join', () => {
       ['a', 'x\ud83d'],
       ['b', '\udc0ey'],
     ]);
-    const { row, reasons } = new Join([field('a'), field('b')], undefined).row(answers, [
-      'status is missing',
-    ]);
+    const { row, reasons } = joined(joinOf(['a', 'b']), answers, ['status is missing']);
     expect([row.cells.get('a'), row.cells.get('b')]).toEqual(['x\ufffd', '\ufffdy']);
     expect(reasons.map((reason) => reason.includes('x'))).toEqual([false, false]);
   });
@@ -60,8 +79,7 @@ describe('the join', () => {
   it('L6: an absurdly nested answer is replaced visibly, and holds up no other', () => {
     const text = `{"deep":${'[{"y":'.repeat(30_000)}1${'}]'.repeat(30_000)},"b":[[["ok"]]]}`;
     const data = JSON.parse(text) as Readonly<Record<string, Json>>;
-    const join = new Join([field('deep'), field('b')], undefined);
-    const { row, reasons } = join.row({ ...submission([]), data }, []);
+    const { row, reasons } = joined(joinOf(['deep', 'b']), { ...submission([]), data });
     expect(reasons).toEqual(['an answer is nested too deeply']);
     expect(row.cells.get('deep')).toBe('[nested too deeply]');
     expect(row.cells.get('b')).toEqual(new JsonText('[[["ok"]]]'));
@@ -70,12 +88,9 @@ describe('the join', () => {
   it('is not fooled by what each object has', () => {
     const data = JSON.parse('{"__proto__":"own"}') as Readonly<Record<string, Json>>;
     const names = ['__proto__', 'constructor', 'toString'];
-    const join = new Join(
-      names.map((name) => field(name)),
-      undefined,
-    );
+    const join = joinOf(names);
     const cellsOf = (each: Readonly<Record<string, Json>>) => {
-      const { row } = join.row({ ...submission([]), data: each }, []);
+      const { row } = joined(join, { ...submission([]), data: each });
       return names.map((name) => row.cells.get(name));
     };
     expect(cellsOf(data)).toEqual(['own', null, null]);
@@ -84,19 +99,19 @@ describe('the join', () => {
 
   it('L11: a hashed field leaves as a keyed hash; equal answers stay equal, under another key they differ', () => {
     const answers = submission([['mail', 'a@b.c']]);
-    const { row } = new Join([field('mail', true)], 'key').row(answers, []);
+    const { row } = joined(joinOf(['mail'], ['mail'], 'key'), answers);
     expect(row.cells.get('mail')).toBe(hashedCell('a@b.c', 'key'));
     expect(hashedCell('a@b.c', 'other')).not.toBe(row.cells.get('mail'));
-    expect(() => new Join([field('mail', true)], undefined).row(answers, [])).toThrow('hash key');
+    expect(() => joined(joinOf(['mail'], ['mail']), answers)).toThrow('hash key');
   });
 
   it('sees which columns differ, and that a number in a column of texts is the same', () => {
-    const { row } = new Join([field('n'), field('t')], undefined).row(
+    const { row } = joined(
+      joinOf(['n', 't']),
       submission([
         ['n', 7],
         ['t', 'new'],
       ]),
-      [],
     );
     const cells = new Map([
       ['n', '7'],
@@ -144,5 +159,41 @@ describe('selection', () => {
     const of = (...entries: string[]) => namesFor(parseSelection(entries).fields, form);
     expect([of('*'), of('jobs:*', 'x'), of('f1:*')]).toEqual([['*'], ['*'], ['*']]);
     expect(of('jobs:b', 'f1:a', 'other:c', 'other:*', 'b')).toEqual(['a', 'b']);
+  });
+});
+
+const FORM = { id: 'f', slug: 'f', name: 'F', fields: [{ id: 'a', label: 'A' }] };
+const item = (...ids: string[]) => {
+  const data = Object.fromEntries(ids.map((id) => [id, 1]));
+  const json = { id: 's', formId: 'f', status: 'NEW', createdAt: '2026-01-01T00:00:00Z', data };
+  return submissionItem(json, 'f', () => '');
+};
+
+describe('fields that only answers carry', () => {
+  it('L9: are met once, if they are selected and have a usable ID', () => {
+    const long = 'x'.repeat(MAX_FIELD_ID + 1);
+    const selection = parseSelection(['a', 'b', 'c', 'd', long]);
+    const known = [{ id: 'b', label: 'B' }];
+    const join = new Join({ selection, hashKey: undefined }, FORM, known);
+    expect(join.meet([item('a', 'b', 'unselected', long)])).toBe(false);
+    expect(join.meet([item('a', 'c')])).toBe(true);
+    expect(join.meet([item('c')])).toBe(false);
+    join.prepare(FORM, known);
+    expect(join.meet([item('c', 'd')])).toBe(true);
+    join.prepare(FORM, known);
+    expect(join.fields.map(({ id }) => id)).toEqual(['a', 'b', 'c', 'd']);
+    expect(join.item(item('a', 'c', 'unselected'), 0).entry).toBeNull();
+    expect(join.item(item(long), 0).entry?.reason).toContain('longer than 500');
+  });
+
+  it('L14: have a limit, which those of the catalogue count for', () => {
+    const known = Array.from({ length: MAX_UNLISTED_FIELDS - 1 }, (_, at) => {
+      return { id: String(at), label: '' };
+    });
+    const join = new Join({ selection: parseSelection(['*']), hashKey: undefined }, FORM, known);
+    expect(join.meet([item('a', 'c', 'd')])).toBe(true);
+    join.prepare(FORM, known);
+    expect(join.fields).toHaveLength(MAX_UNLISTED_FIELDS + 1);
+    expect(join.item(item('c', 'd'), 0).entry?.reason).toContain('than 1,000');
   });
 });

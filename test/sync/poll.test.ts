@@ -59,7 +59,7 @@ it('L16: newcomers of a form that is not selected cost a poll no further request
 async function store(app: App, target: string, id: string, place: number): Promise<void> {
   const { store: into } = await app.target(target);
   const form = { id: `frm-${place}`, slug: `frm-${place}`, name: `Form ${place}` };
-  await using open = await into.open(form, 'write');
+  await using open = await into.open(form);
   const createdAt = new Date().toISOString();
   await open.commit({ rows: [{ id, status: 'NEW', createdAt, cells: new Map() }] });
 }

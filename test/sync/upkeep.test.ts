@@ -30,7 +30,7 @@ async function removed(
     finish: async () => [],
     [Symbol.asyncDispose]: async () => {},
   } as unknown as OpenForm;
-  const store = { open: async () => open };
+  const store = { open: async () => open, read: async () => open };
   const clock = new TestClock(Date.UTC(2026, 2, 5));
   const target = { name: 'db', store, clock, logger: silentLogger } as unknown as Target;
   await upkeep(

@@ -44,7 +44,7 @@ async function measured(
   work: (open: OpenForm) => Promise<unknown>,
 ): Promise<void> {
   emulator.statements.clear();
-  const open = await store.open(form, 'write');
+  const open = await store.open(form);
   await open.prepare(form, fields);
   await work(open);
   await open.finish();

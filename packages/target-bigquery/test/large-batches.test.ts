@@ -13,7 +13,7 @@ const big = (id: string): ReturnType<typeof row> =>
 it('stores rows that one request has no room for, and leaves no table behind', async () => {
   const { url, dataset } = await newPlace();
   await using store = await storeAt(url, clock);
-  await using open = await store.open(form, 'write');
+  await using open = await store.open(form);
   await open.prepare(form, [NAME]);
   expect(await open.commit({ rows: [big('a'), big('b')] })).toMatchObject({ inserted: 2 });
   expect(await ask(dataset, 'SELECT id, LENGTH(full_name) AS n FROM large ORDER BY id')).toEqual([
@@ -32,7 +32,7 @@ it('stores rows that one request has no room for, and leaves no table behind', a
 it('L6: lists a row that no request has room for, and stores the others', async () => {
   const { url } = await newPlace();
   await using store = await storeAt(url, clock);
-  await using open = await store.open(form, 'write');
+  await using open = await store.open(form);
   await open.prepare(form, [NAME]);
   const tooLarge = row('b', { f_name: 'x'.repeat(4_000_000) });
   const rows = [row('a', { f_name: 'x' }), tooLarge, row('c', { f_name: 'y' })];
@@ -44,7 +44,7 @@ it('L4: sends no change where nothing changed, and reads only the months of the 
   const emulator = await lentEmulator();
   let billed = 0;
   await using store = await storeAt(url, clock, 'status', (bytes) => (billed += bytes));
-  await using open = await store.open(form, 'write');
+  await using open = await store.open(form);
   await open.prepare(form, [NAME]);
   const rows = [row('a', { f_name: 'x' })];
   await open.commit({ rows });
@@ -70,7 +70,7 @@ it('L18: forgets many submissions by as many statements as one', async () => {
   const { url } = await newPlace();
   const { statements } = await lentEmulator();
   await using store = await storeAt(url, clock);
-  await using open = await store.open(form, 'write');
+  await using open = await store.open(form);
   await open.prepare(form, [NAME]);
   const ids = Array.from({ length: 40 }, (_, at) => `id${at}`);
   await open.commit({ rows: ids.map((id) => row(id, { f_name: 'x' })) });
@@ -86,7 +86,7 @@ it('L11: hashes more rows than a request has parameters for', async () => {
   const { url, dataset } = await newPlace();
   await using store = await storeAt(url, clock, 'full');
   const two = formOf('large', [NAME, AGE]);
-  await using open = await store.open(two, 'write');
+  await using open = await store.open(two);
   await open.prepare(two, [NAME, AGE]);
   const rows = (answer: string, many: number) =>
     Array.from({ length: many }, (_, at) => row(`id${at}`, { f_name: answer, f_age: at }));

@@ -131,7 +131,7 @@ class SheetStore implements Store {
   }
 
   async snapshot(formId: string): Promise<FormSnapshot | null> {
-    await using form = await this.open({ id: formId }, 'read');
+    await using form = await this.read(formId);
     if (form === null) return null;
     const [live, removed]: [StoredRow[], StoredRow[]] = [[], []];
     for await (const some of form.rows({}, true)) live.push(...some);
@@ -139,14 +139,7 @@ class SheetStore implements Store {
     return sheetSnapshot(form.fields, live, removed);
   }
 
-  open(form: FormIdentity, mode: 'write'): Promise<OpenForm>;
-  open(form: Pick<FormIdentity, 'id'>, mode: 'read'): Promise<ReadForm | null>;
-  async open(
-    form: Partial<FormIdentity> & { id: string },
-    mode: 'read' | 'write',
-  ): Promise<ReadForm | null> {
-    const { id, slug = id, name = id } = form;
-    if (mode === 'write') return this.#openToWrite({ id, slug, name });
+  async read(id: string): Promise<ReadForm | null> {
     const view = await this.#file.view(READ_MS);
     const kept = documentIn(view.stateTab, id);
     if (kept === null) return null;
@@ -191,7 +184,7 @@ class SheetStore implements Store {
     });
   }
 
-  async #openToWrite({ id, slug, name }: FormIdentity): Promise<OpenForm> {
+  async open({ id, slug, name }: FormIdentity): Promise<OpenForm> {
     const file = this.#file;
     // Another process may have it open, too. Only one of them gets its next write through.
     if (file.held.has(id))
@@ -216,7 +209,7 @@ class SheetStore implements Store {
       const found = findForm(view, document, table);
       if (await this.#mendHeader(writer, found)) {
         file.held.delete(id);
-        return await this.#openToWrite({ id, slug, name });
+        return await this.open({ id, slug, name });
       }
       const losses = [...found.losses];
       if (found.isFreed)

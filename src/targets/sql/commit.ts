@@ -2,7 +2,6 @@ import { type FormState, sumOf } from '../../mirror/form-state.ts';
 import type { Applied, Change, Entry, EntryKind } from '../../mirror/port.ts';
 import type { Row } from '../../mirror/types.ts';
 import {
-  type ByStatus,
   inSavepoint,
   insert,
   type PackedRow,
@@ -15,7 +14,7 @@ import {
 import { BatchRefused, Swallowed } from './errors.ts';
 import { ownColumns } from './fields.ts';
 import { addRun } from './runs.ts';
-import { loadNew, markDeleted, stagedUpsert } from './write-rows.ts';
+import { addTo, loadNew, markDeleted, stagedUpsert } from './write-rows.ts';
 import { countEntries } from './tally.ts';
 
 /** What a change is applied to. */
@@ -43,7 +42,7 @@ export interface Committed {
   readonly hasWritten: boolean;
 }
 
-const NOTHING: Written = { inserted: 0, updated: 0, now: new Map(), before: new Map() };
+const NOTHING: Written = { inserted: 0, updated: 0, more: new Map() };
 
 /** A change, applied within a transaction. A rejection ends the transaction. */
 export class Commit {
@@ -89,11 +88,10 @@ export class Commit {
     const deleted = await markDeleted(this.#tx, gone, this.#writing);
 
     const counts = new Map(Object.entries(state.tally.rows));
-    addAll(counts, stored.now, 1);
-    addAll(counts, stored.before, -1);
-    addAll(counts, deleted, -1);
-    // A row that was updated and not live before is live again.
-    const restored = stored.updated - sumOf(stored.before.values());
+    for (const [status, n] of stored.more) addTo(counts, status, n);
+    for (const [status, n] of deleted) addTo(counts, status, -n);
+    // What is live beside the inserted rows was marked deleted before.
+    const restored = sumOf(stored.more.values()) - stored.inserted;
     const { formId } = state;
     const isTouched = isSettled || entries.length + gone.length + forgotten.size > 0;
     const tally = {
@@ -229,16 +227,10 @@ export class Commit {
   }
 }
 
-function addAll(counts: Map<string, number>, more: ByStatus, sign: 1 | -1): void {
-  for (const [status, n] of more) counts.set(status, (counts.get(status) ?? 0) + sign * n);
-}
-
 function plus(a: Written, b: Written): Written {
-  const [now, before] = [new Map(a.now), new Map(a.before)];
-  addAll(now, b.now, 1);
-  addAll(before, b.before, 1);
-  const [inserted, updated] = [a.inserted + b.inserted, a.updated + b.updated];
-  return { inserted, updated, now, before };
+  const more = new Map(a.more);
+  for (const [status, n] of b.more) addTo(more, status, n);
+  return { inserted: a.inserted + b.inserted, updated: a.updated + b.updated, more };
 }
 
 /** An entry that is listed as of the commit. */

@@ -126,10 +126,8 @@ export interface Written {
   readonly inserted: number;
   /** Changed, or live again. */
   readonly updated: number;
-  /** Inserted and updated rows by their new status. */
-  readonly now: ByStatus;
-  /** Updated rows that were live, by their old status. */
-  readonly before: ByStatus;
+  /** How many more live rows there are, or fewer. */
+  readonly more: ByStatus;
 }
 
 /** The differences between databases. */

@@ -84,13 +84,10 @@ const ROWS_AT_ONCE = 2_000;
 const BARE_ROWS_AT_ONCE = 20_000;
 /** A form that was not cut has one range up to its newest submission, and one after it. */
 const RANGES_OF_ONE = 2;
-/** How many characters of an ISO time give its day, hour and so on. */
+/** How many characters of an ISO time give its day, and its millisecond. */
 const GRAIN_LENGTHS: Readonly<Record<Grain, number | null>> = {
   all: null,
   day: 10,
-  hour: 13,
-  minute: 16,
-  second: 19,
   millisecond: 23,
 };
 
@@ -472,11 +469,9 @@ interface Written<T> {
   readonly isNew?: boolean;
 }
 
-/** When a span begins, from the prefix of an ISO time; null without a date. */
-function spanMs(span: unknown): number | null {
-  if (typeof span !== 'string') return null;
-  return Date.parse(span + '2000-01-01T00:00:00.000Z'.slice(span.length));
-}
+/** When a span begins, from its day, or its ISO time without a Z; null without a date. */
+const spanMs = (span: unknown): number | null =>
+  typeof span === 'string' ? Date.parse(span.length === 10 ? span : `${span}Z`) : null;
 
 const viewBehind = (message: string): TargetNotice => ({
   code: 'VIEW_BEHIND',

@@ -6,6 +6,7 @@ import type {
   CheckResult,
   FormSnapshot,
   OpenForm,
+  ReadForm,
   Store,
   StoredForm,
   StoredRecord,
@@ -130,16 +131,6 @@ export class SqlStore implements Store {
     return this.#reading(null, () => formSnapshot(this.#database, formId));
   }
 
-  open(form: FormIdentity, mode: 'write'): Promise<OpenForm>;
-  open(form: Pick<FormIdentity, 'id'>, mode: 'read'): Promise<OpenForm | null>;
-  async open(
-    form: Partial<FormIdentity> & { id: string },
-    mode: 'read' | 'write',
-  ): Promise<OpenForm | null> {
-    const { id, slug = id, name = id } = form;
-    return mode === 'write' ? this.#openToWrite({ id, slug, name }) : this.#openToRead(id);
-  }
-
   record(key: string): Promise<StoredRecord | null> {
     return this.#reading(null, () => readRecord(this.#database, key));
   }
@@ -200,7 +191,7 @@ export class SqlStore implements Store {
     }
   }
 
-  #openToRead(formId: string): Promise<OpenForm | null> {
+  read(formId: string): Promise<ReadForm | null> {
     return this.#reading(null, async (basics) => {
       const database = this.#database;
       const [form] = await formRecords(database, formId);
@@ -211,7 +202,7 @@ export class SqlStore implements Store {
     });
   }
 
-  async #openToWrite(identity: FormIdentity): Promise<OpenForm> {
+  async open(identity: FormIdentity): Promise<OpenForm> {
     const database = this.#database;
     const basics = await this.#make();
     const lease = await database.lock(identity.id);

@@ -107,9 +107,9 @@ export async function loadNew(
     same: [at, at],
   });
   if (await staging.mayAlter(tx, table)) throw new Swallowed(table);
-  const now = new Map<string, number>();
-  for (const { storedStatus } of rows) addTo(now, storedStatus, 1);
-  return { inserted: rows.length, updated: 0, now, before: new Map() };
+  const more = new Map<string, number>();
+  for (const { storedStatus } of rows) addTo(more, storedStatus, 1);
+  return { inserted: rows.length, updated: 0, more };
 }
 
 /**
@@ -214,20 +214,18 @@ async function keepVersions(
 }
 
 function writtenOf(rows: readonly Readonly<Record<string, unknown>>[]): Written {
-  const [now, before] = [new Map<string, number>(), new Map<string, number>()];
+  const more = new Map<string, number>();
   let [inserted, updated] = [0, 0];
   for (const row of rows) {
     const n = numberOf(row['n']);
-    addTo(now, textOf(row['status']), n);
-    if (isTrue(row['is_new'])) {
-      inserted += n;
-      continue;
-    }
-    updated += n;
-    if (isTrue(row['is_live'])) addTo(before, textOf(row['was']), n);
+    const isNew = isTrue(row['is_new']);
+    if (isNew) inserted += n;
+    else updated += n;
+    addTo(more, textOf(row['status']), n);
+    if (!isNew && isTrue(row['is_live'])) addTo(more, textOf(row['was']), -n);
   }
-  return { inserted, updated, now, before };
+  return { inserted, updated, more };
 }
 
-const addTo = (counts: Map<string, number>, status: string, n: number): void =>
+export const addTo = (counts: Map<string, number>, status: string, n: number): void =>
   void counts.set(status, (counts.get(status) ?? 0) + n);

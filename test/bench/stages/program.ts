@@ -8,6 +8,7 @@ import type * as HttpModule from '../../../src/forms/http.ts';
 import type * as SourceModule from '../../../src/forms/source.ts';
 import type { Page } from '../../../src/forms/source.ts';
 import type * as RowModule from '../../../src/mirror/row.ts';
+import type * as SelectionModule from '../../../src/mirror/selection.ts';
 import type * as TargetsModule from '../../../src/targets/target-kinds.ts';
 import type { Store } from '../../../src/mirror/port.ts';
 import type { Form, SelectedField, Row } from '../../../src/mirror/types.ts';
@@ -52,22 +53,19 @@ export class Program {
   }
 
   /** The rows of the first pages, joined, with the fields that they are joined for. */
-  async rows(many: number): Promise<{ rows: Row[]; fields: SelectedField[] }> {
+  async rows(many: number): Promise<{ rows: Row[]; fields: readonly SelectedField[] }> {
     const { Join } = await this.#load<typeof RowModule>('mirror/row.ts');
+    const { parseSelection } = await this.#load<typeof SelectionModule>('mirror/selection.ts');
     await using client = await this.client();
     const form = await client.getForm(FORM_ID);
-    const fields = form.fields.map(({ id, label }, position) => {
-      return { id, label, position, inSchema: true, hashed: false };
-    });
-    const join = new Join(fields, undefined);
+    const join = new Join({ selection: parseSelection(['*']), hashKey: undefined }, form, []);
     const rows: Row[] = [];
     await eachPage(many, 1, async (page) => {
       const { items } = await client.listSubmissions({ formId: FORM_ID, page });
-      for (const { submission, defects } of items) {
-        if (submission !== null) rows.push(join.row(submission, defects).row);
-      }
+      for (const item of items)
+        rows.push(...[join.item(item, 0).row].filter((row) => row !== null));
     });
-    return { rows, fields };
+    return { rows, fields: join.fields };
   }
 
   /** Full runs, one after another, over forms of the source. Throws when one is not proven. */

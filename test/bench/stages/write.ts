@@ -56,7 +56,7 @@ async function write(
   rows: readonly Row[],
   fields: readonly SelectedField[],
 ): Promise<void> {
-  await using open = await store.open(form, 'write');
+  await using open = await store.open(form);
   await open.prepare({ ...form, fields: fields.map(({ id, label }) => ({ id, label })) }, fields);
   for (let at = 0; at < rows.length; at += BATCH_ROWS) {
     await open.commit({ rows: rows.slice(at, at + BATCH_ROWS) });

@@ -163,17 +163,17 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L6',
     name: 'items without an ID are dropped silently',
-    file: 'src/sync/sink.ts',
-    find: "return { row: null, entries: [listed(defects.join('; '), status ?? '', null)] };",
-    replace: 'return { row: null, entries: [] };',
+    file: 'src/mirror/row.ts',
+    find: 'if (row !== null && reasons.length === 0) return { row, entry: null };',
+    replace: 'if (row === null || reasons.length === 0) return { row, entry: null };',
   },
   {
     law: 'L6',
     name: 'what is wrong with an item is not listed',
     with: ['items=defective'],
     file: 'src/mirror/row.ts',
-    find: 'const reasons = new Set(defects);',
-    replace: 'const reasons = new Set<string>();',
+    find: 'let reasons = defects;',
+    replace: 'let reasons = submission === null ? defects : [];',
   },
   {
     law: 'L7',
@@ -217,7 +217,7 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L7',
     name: 'a paused form is written back',
-    file: 'src/sync/mirroring.ts',
+    file: 'src/sync/target.ts',
     find: 'if (pause === null) return;',
     replace: 'if (pause !== undefined) return;',
   },
