@@ -9,7 +9,10 @@ import type { ActionOrder, DoneLine } from '../web/actions.ts';
 import { changePauses, placeName } from './pausing.ts';
 import { partOf, type Place, placesOf } from './selection.ts';
 
-/** Does in a running mirror what a person asks for: runs by its queue, pauses in its targets. Each is one line of the log. Never rejects. */
+/**
+ * Carries out a person's action in a running mirror: runs through its queue, pauses in its targets. Each action is one log line.
+ * Never rejects.
+ */
 export async function carryOut(
   app: App,
   queue: QueueRuntime,
@@ -60,7 +63,7 @@ async function act(app: App, queue: QueueRuntime, order: ActionOrder): Promise<D
 const POLL_BEGINS =
   'A poll begins now, unless one is under way. It copies the forms that have changed, except paused ones.';
 
-/** One line about these places; none where there are none. */
+/** One line about these places; none if there are none. */
 function linesOf(places: readonly Place[], text: string): DoneLine[] {
   if (places.length === 0) return [];
   const names = places.map((place) => placeName(place.form, place.target));
@@ -94,7 +97,7 @@ async function accept(app: App, queue: QueueRuntime, order: ActionOrder): Promis
   }
   const run = { formId: place.form.id, target: place.target, isComparison: true };
   const begun = await queue.runNow([{ ...run, acceptDeletes: held }]);
-  // Only the run that carries the number accepts deletions.
+  // Only the run with this number accepts deletions.
   if (begun.length === 0)
     return failed(
       `${name}: a run of this form is in progress. Accept the deletions when it has ended.`,
@@ -107,12 +110,12 @@ async function accept(app: App, queue: QueueRuntime, order: ActionOrder): Promis
 /** Beyond this number, places are counted and not named. */
 const MANY = 8;
 
-/** The places that an order names and that are not paused. Throws USAGE for a name that does not exist, and where none are left. */
+/** The places that an order names and that are not paused. Throws USAGE for a name that does not exist, and if no place is left. */
 async function openPlaces(app: App, order: ActionOrder): Promise<readonly Place[]> {
   const { forms } = app.planner.planned ?? (await app.plan(NEVER));
   const byTarget = Map.groupBy(placesOf(partOf(app, forms, order)), ({ target }) => target);
   const open = [...byTarget].map(async ([name, places]) => {
-    // If a target does not answer, nothing is known of it: the run says why.
+    // If a target does not answer, nothing is known about it. Its run says why.
     const pauses = await app
       .target(name)
       .then(({ store }) => PAUSES.read(store))

@@ -21,9 +21,9 @@ interface Finding {
   readonly subject?: string;
   readonly ok: boolean;
   readonly message: string;
-  /** Where nothing failed: a warning. */
+  /** If nothing failed: a warning. */
   readonly remedy?: string | undefined;
-  /** True for a mistake in the settings themselves. */
+  /** Whether it is a mistake in the settings themselves. */
   readonly mistaken?: boolean;
 }
 
@@ -65,7 +65,7 @@ export async function check({
   return findings.some(({ mistaken }) => mistaken) ? 2 : 1;
 }
 
-/** The finding of a check that has failed. */
+/** The finding of a failed check. */
 export function failureOf({ code, message }: MirrorError): Finding {
   if (code === 'SETTINGS') return { ok: false, message, mistaken: true };
   return { ok: false, message: `${PROBLEMS[code].title}: ${message}` };
@@ -127,7 +127,7 @@ const checkTarget =
     });
   };
 
-/** What no try shows: what the report knows of the copies and of the processes that keep them up to date. */
+/** What no try shows: the report's problems with copies and with the processes that keep them up to date. */
 const checkReport =
   (findings: readonly Finding[]): Check =>
   async (app, host) => {
@@ -136,8 +136,8 @@ const checkReport =
   };
 
 /**
- * The problems of a report that no other check tries; those of forms as one of each kind in a target. `failing`: the subjects of
- * which a check has failed: why such a target cannot be read is reported already.
+ * The problems of a report that no other check tries; problems of forms as one finding per kind and target. `failing`: the subjects
+ * with a failed check, which already says why such a target cannot be read.
  */
 export function findingsOf(
   { problems, targets, forms }: Report,
@@ -148,7 +148,7 @@ export function findingsOf(
     const subject = `target ${name}`;
     if (problem !== null && (isReadable || !failing.has(subject)))
       found.push({ ...findingOf(problem), subject });
-    // Nothing is known of the copies of a target that cannot be read, however well its own check went.
+    // Nothing is known about the copies of a target that cannot be read, even if its own check succeeded.
     const copies = isReadable ? forms.filter((form) => form.target === name) : [];
     const byTitle = Map.groupBy(copies.flatMap(reasonsOf), ({ title }) => title);
     for (const group of byTitle.values()) found.push({ ...groupResult(group), subject });
@@ -162,7 +162,7 @@ interface Reason extends Finding {
   readonly title: string;
 }
 
-/** That it is paused, which hides no problem, and its worst problem; of one that has ended, nothing. */
+/** The form's pause, which hides no problem, and its worst problem. Nothing for a form that has ended. */
 function reasonsOf({ form: { slug }, state, pause, problems }: FormReport): Reason[] {
   const serious = problems.find(({ code }) => PROBLEMS[code].isNews !== true);
   const worst = state === 'ended' ? undefined : (serious ?? problems[0]);
@@ -192,13 +192,13 @@ export const TRIED: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'DATA_DIR',
 ]);
 
-/** While a warning is all there is, the copy is as claimed. */
+/** With only a warning, the copy is as claimed. */
 function findingOf({ level, title, message, remedy }: Problem): Finding {
   const ok = level === 'warning';
   return { ok, message: `${title}: ${message}`, remedy: remedy ?? undefined };
 }
 
-/** Whether the queue can be reached and is safe to use; the embedded one is not opened, as a worker may hold it. */
+/** Whether the queue can be reached and is safe to use. The embedded one is not opened, because a process may be using it. */
 const checkQueue: Check = async ({ config: { queueUrl: url, dataDir }, clock, logger }) => {
   if (url === undefined) return [fine(`embedded, in ${dataDir}: one process, no server needed`)];
   const store = { queueUrl: url, dataDir, role: 'worker', clock, logger } as const;
@@ -223,7 +223,7 @@ const checkPort: Check = async ({ config, dataDir, clock }) => {
 const receiversOf = ({ config: { notify, proxy } }: App) =>
   transportsOf(notify, proxy && fetchWithProxy(proxy));
 
-/** Where notifications go; nothing is sent. */
+/** The receivers of notifications; nothing is sent. */
 const checkReceivers: Check = async (app) => {
   const { heartbeatUrl } = app.config.notify;
   const names = receiversOf(app).map(({ name }) => name);
@@ -235,7 +235,7 @@ const checkReceivers: Check = async (app) => {
   ];
 };
 
-/** Sends a test message to each receiver. The heartbeat is not called: a call would say that nothing has failed. */
+/** Sends a test message to each receiver. Does not call the heartbeat, because a call would say that nothing has failed. */
 const tryReceivers: Check = async (app) => {
   const results = receiversOf(app).map(async (receiver): Promise<Finding> => {
     const problem = await sendTest(receiver, app.config.notify, app.clock);

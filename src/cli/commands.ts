@@ -1,20 +1,20 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { RunCommand } from './host.ts';
 
-/** A command as the help lists it. Its code is loaded when it is called. */
+/** A command with its help. Its code is loaded when it is called. */
 export interface CommandSpec {
   readonly name: string;
   /** The command in one line of the help. */
   readonly summary: string;
   /** Lines to copy, shown under its help. */
   readonly examples: readonly string[];
-  /** Each as commander writes it, and its meaning. */
+  /** Each in commander's notation, and its meaning. */
   readonly args?: readonly (readonly [name: string, meaning: string])[];
   readonly options?: readonly Option[];
   readonly load: () => Promise<RunCommand>;
 }
 
-/** An option, as commander writes it: `--limit <number>`. */
+/** An option in commander's notation: `--limit <number>`. */
 const option = (flags: string, meaning: string): Option => new Option(flags, meaning);
 
 const wholeNumber = (flags: string, meaning: string): Option =>
@@ -34,8 +34,8 @@ const ERASING = [
 const AS_JSON = option('--json', 'print one JSON document');
 
 /**
- * Every command with its options, in the order of the help. A command's module is loaded when it is called, so that
- * `start` and `worker` load nothing of the sandbox, and the help loads next to nothing.
+ * Every command with its options, in the order of the help. A command's module is loaded when it is called, so that `start` and
+ * `worker` load nothing of the sandbox, and the help loads next to nothing.
  */
 export const COMMANDS: readonly CommandSpec[] = [
   {
@@ -215,7 +215,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
 ];
 
-/** A command of the program, as commander parses it and shows its help. */
+/** Adds a command to the program, which then parses it and shows its help. */
 export function addCommand(program: Command, spec: CommandSpec): Command {
   const { name, summary, examples, args = [], options = [] } = spec;
   const command = program.command(name).description(summary);

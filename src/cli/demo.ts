@@ -17,10 +17,10 @@ import { verify } from './verify.ts';
 
 /** Submissions and status changes at the source. */
 const TRAFFIC_PER_MINUTE = 90;
-/** The longest time that the comparison at the end may take. */
+/** The longest time for the comparison at the end. */
 const LAST_MS = 5 * 60_000;
 
-/** A view of a sample form, with its labels for names of columns. */
+/** A view of a sample form, with its labels as column names. */
 const VIEW = 'customer_feedback_labelled';
 
 interface DemoOptions {
@@ -51,7 +51,7 @@ export async function demo({
   if (first !== 0) return stop.signal.aborted ? 0 : first;
   terminal.print('', 'The newest rows of one form:', ...newestRows(file), '');
   await watch(host, sandbox, watchMs);
-  // The source no longer changes. Also after Ctrl-C, which ended the traffic.
+  // The source no longer changes. This also runs after Ctrl-C, which ended the traffic.
   const last = { ...host, stop: { ...stop, signal: AbortSignal.timeout(LAST_MS) } };
   terminal.print('', 'Everything is read and compared once more:', '');
   const synced = await sync({ host: last, args: [], options: { full: true } });
@@ -109,7 +109,7 @@ async function watch(host: Host, { store }: Sandbox, watchMs: number): Promise<v
   const url = await Promise.race([page.promise, serving.then(() => null)]);
   if (url !== null) terminal.print(`The status page shows them too: ${url}`, '');
   const traffic = runTraffic(store, { perMinute: TRAFFIC_PER_MINUTE, signal });
-  // The wait ends with Ctrl-C, too, and when the work fails.
+  // The wait also ends with Ctrl-C, and when the work fails.
   await Promise.race([clock.sleep(watchMs, signal).catch(() => {}), serving]);
   over.abort();
   await Promise.all([traffic, serving]);

@@ -20,19 +20,17 @@ import { openApp } from './open-app.ts';
 import { findForm, openTargets } from './selection.ts';
 import type { Line } from './terminal.ts';
 
-/*
- * The commands that erase: `forget` and `purge`. Both count, ask, erase and report.
- */
+/* The commands that erase: `forget` and `purge`. Both count, ask, erase and report. */
 
 type ErasureFlags = PlaceOptions & { readonly dryRun?: boolean; readonly yes?: boolean };
 
 /** An erasure that a person asks for. */
 interface Erasure {
-  /** As the log names it. */
+  /** Its name in the log. */
   readonly command: string;
   /** Erases, or with `dryRun` only counts what would be erased. */
   readonly erase: (options: ErasureOptions) => Promise<readonly ErasureReport[]>;
-  /** The erasure that a report is about, in words: `remove 1 row`, `empty Email in 3 rows`. */
+  /** The erasure in a report, in words: `remove 1 row`, `empty Email in 3 rows`. */
   readonly what: (report: ErasureReport) => string;
   readonly question: string;
 }
@@ -45,7 +43,7 @@ export async function forget(
   await using app = await openApp(host);
   const { targets, failed } = await openTargets(app, app.namesOf(options.target));
   const ids = [...new Set(args)];
-  // The form that a person names is believed.
+  // A form that a person names is taken as correct.
   const form = await formOf(call, app);
   const source = app.config.source && app.source(host.stop.signal);
   const { forms, unknown, failure } =
@@ -130,12 +128,12 @@ export async function purge(
   return await carryOut(call, app, erasure, failed);
 }
 
-/** How long an erasure waits for a run over the same form to end. */
+/** How long an erasure waits for a run of the same form to end. */
 const WAIT_MS = 10 * 60_000;
 
 /**
- * Counts, asks a person, erases, and prints each step. Resolves to 1 where something could not be erased, in `failed` targets too,
- * or the person answered no. Throws USAGE without a terminal to ask on.
+ * Counts, asks a person, erases, and prints each step. Resolves to 1 if something could not be erased (including `failed` targets)
+ * or the person answered no. Throws USAGE if there is no terminal to ask on.
  */
 async function carryOut(
   call: CommandCall<ErasureFlags>,

@@ -6,7 +6,7 @@ import { openApp } from './open-app.ts';
 import { openTargets } from './selection.ts';
 import type { Terminal } from './terminal.ts';
 
-/** `explain`: where one submission is. */
+/** `explain`: finds one submission everywhere. */
 export async function explain({
   host,
   args: [id = ''],

@@ -2,7 +2,7 @@ import { stringify } from 'csv-stringify/sync';
 import { decimalText } from '../mirror/json.ts';
 import { type Cell, ExactNumber, JsonText } from '../mirror/types.ts';
 
-/** How rows become text, piece by piece. */
+/** Turns rows into text, piece by piece. */
 export interface ExportFormat {
   /** The text before the first row. */
   readonly head: string;
@@ -13,13 +13,12 @@ export interface ExportFormat {
 const BLANK = String.raw`[\p{Z}\p{Cf}]`;
 const SIGN = '[+\\-＋－]';
 
-/** How a formula may begin. OWASP's list (CSV Injection): `=`, `+`, `-`, `@`, their full-width forms, tab, line breaks. And `|`. */
+/** The beginnings of a formula. OWASP's list (CSV Injection): `=`, `+`, `-`, `@`, their full-width forms, tab, line breaks. And `|`. */
 const FORMULA = new RegExp(`^${BLANK}*[\\p{Cc}=@|＝＠｜+\\-＋－]`, 'u');
 
 /**
- * Signs without anything after them, with which no program can calculate; or one sign and digits in groups: a number
- * or a phone number. Excel calculates `+1-202-555` and `-9:2`, and shows `-none` as `#NAME?`, so everything else
- * gets an apostrophe.
+ * Signs with nothing after them, with which no program can calculate; or one sign and digits in groups: a number or a phone number.
+ * Excel calculates `+1-202-555` and `-9:2`, and shows `-none` as `#NAME?`, so everything else gets an apostrophe.
  */
 const HARMLESS = new RegExp(
   `^${BLANK}*(?:${SIGN}+|${SIGN}${BLANK}*[.,]?\\d(?:[.,]?${BLANK}*\\d)*[.,]?(?:e[+-]?\\d+)?(?:${BLANK}*%)?)${BLANK}*$`,
@@ -31,8 +30,8 @@ export const mayBeFormula = (text: string): boolean =>
   FORMULA.test(text) && !HARMLESS.test(text.trimEnd());
 
 /**
- * CSV as RFC 4180 has it, after a byte order mark: without one Excel takes a file for its own code page. Numbers have all their
- * digits; no answer is nothing between the commas; a text that {@link mayBeFormula} begins with an apostrophe.
+ * CSV (RFC 4180) after a byte order mark, without which Excel assumes its own code page. Numbers have all their digits. No answer
+ * is nothing between the commas. A text that {@link mayBeFormula} begins with an apostrophe.
  */
 export function csvFormat(names: readonly string[]): ExportFormat {
   const asText = (text: string): string => (mayBeFormula(text) ? `'${text}` : text);
@@ -41,7 +40,8 @@ export function csvFormat(names: readonly string[]): ExportFormat {
       rows.map((row) => [...row]),
       {
         record_delimiter: 'windows',
-        // A line break of any kind would begin a new row; a semicolon or a tab a new cell where these separate cells.
+        // A line break of any kind would begin a new row; a semicolon or a tab would begin a new cell in locales where these
+        // separate cells.
         quoted_match: /[\n\r;\t]/,
         cast: {
           string: asText,
@@ -59,7 +59,7 @@ export function csvFormat(names: readonly string[]): ExportFormat {
   return { head: `\uFEFF${write([names])}`, rows: write };
 }
 
-/** One JSON object a line. Numbers have all their digits; arrays and objects stay unchanged; no answer is null. */
+/** One JSON object per line. Numbers have all their digits; arrays and objects stay unchanged; no answer is null. */
 export function jsonLinesFormat(names: readonly string[]): ExportFormat {
   const keys = names.map((name) => `${JSON.stringify(name)}:`);
   // Written without an object, which would put names that are numbers first.

@@ -16,7 +16,7 @@ interface ExportOptions {
   readonly target?: string;
 }
 
-/** `export`: the rows of one form as a target holds them. */
+/** `export`: the rows of one form in a target. */
 export async function exportRows(call: CommandCall<ExportOptions>): Promise<ExitCode> {
   const { host, args, options } = call;
   await using app = await openApp(host);
@@ -32,7 +32,7 @@ export async function exportRows(call: CommandCall<ExportOptions>): Promise<Exit
     const which = found.targets.join(', ');
     throw new MirrorError('USAGE', `Several targets have it. Name one with --target (${which}).`);
   }
-  // Before the rows: no claim about them may be newer than they are.
+  // Read before the rows, so that no claim is newer than the rows.
   const { forms } = await reportNow(app, host, [name]);
   const copy = forms.find((one) => one.form.id === form.id) ?? null;
   const { store } = await app.target(name);
@@ -42,7 +42,7 @@ export async function exportRows(call: CommandCall<ExportOptions>): Promise<Exit
   );
   const format = options.format === 'csv' ? csvFormat(columns) : jsonLinesFormat(columns);
   const rows = snapshot && (await writeRows(call, snapshot, format));
-  // Null where the reader has closed the pipe.
+  // Null if the reader has closed the pipe.
   if (rows !== null) {
     const [first = '', ...warnings] = summary(rows, copy);
     host.terminal.say(`${form.name}, ${name}: ${first}.`);
@@ -51,7 +51,7 @@ export async function exportRows(call: CommandCall<ExportOptions>): Promise<Exit
   return 0;
 }
 
-/** How many rows were written; null when their reader went away. */
+/** How many rows were written; null if the reader went away. */
 async function writeRows(
   { host: { terminal, stop }, options }: CommandCall<ExportOptions>,
   snapshot: FormSnapshot,
@@ -67,7 +67,7 @@ async function writeRows(
   return rows;
 }
 
-/** How many rows there are, the claim about them, and the known problems with them (L17). */
+/** The number of rows, the claim about them, and known problems with them (L17). */
 function summary(rows: number, copy: FormReport | null): string[] {
   const isClaimed = copy !== null && copy.claim.submissionsAsOf !== null;
   const claim = isClaimed ? `; ${exactClaimText(copy.claim)}` : '';

@@ -44,7 +44,7 @@ export function healthSources(
   };
 }
 
-/** The report of this moment, as a command sees it; by default of all targets. */
+/** The current report, as a command sees it; by default for all targets. */
 export function reportNow(
   app: App,
   host: Pick<Host, 'version' | 'clock'>,

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Config, ConfigNeeds } from '../config.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The process that a command runs in; tests pass in their own. */
+/** The process that a command runs in; tests pass their own. */
 export interface Host {
   readonly terminal: Terminal;
   /** Version of the program. */
@@ -23,7 +23,7 @@ export interface StopRequest {
   exitCode(): ExitCode | undefined;
 }
 
-/** Where {@link listenForStop} gets its signals from: `process`, or a stand-in in tests. */
+/** The source of signals for {@link listenForStop}: `process`, or a stand-in in tests. */
 export interface SignalSource {
   on(signal: 'SIGINT' | 'SIGTERM', listener: () => void): unknown;
   exit(code: number): unknown;
@@ -47,7 +47,7 @@ export function listenForStop(source: SignalSource, onFirst: () => void): StopRe
   return { signal: controller.signal, exitCode: () => code };
 }
 
-/** The exit codes of the program and their meaning, for docs/reference/commands.md as well. */
+/** The exit codes of the program and their meanings, also for docs/reference/commands.md. */
 export const EXIT_CODES = {
   0: 'Done.',
   1: 'A run, a check or the command itself failed, `verify` found a difference, or `status` does not know that every form is current.',
@@ -59,7 +59,7 @@ export const EXIT_CODES = {
 /** One of the codes of {@link EXIT_CODES}. */
 export type ExitCode = keyof typeof EXIT_CODES;
 
-/** One call of a command: its arguments and options, as commander read them, and the process it runs in. */
+/** One call of a command: its arguments and options from commander, and its process. */
 export interface CommandCall<Options extends object = object> {
   readonly host: Host;
   readonly args: readonly string[];
@@ -67,10 +67,10 @@ export interface CommandCall<Options extends object = object> {
 }
 
 /**
- * Runs a command. Resolves to 0 if it did all that it was asked to: any other code becomes that of the signal after a request to
- * stop. Throws MirrorError with the message for the person.
+ * Runs a command. Resolves to 0 if it did everything that it was asked to. After a request to stop, any other code becomes the
+ * signal's. Throws MirrorError with the message for the person.
  */
 export type RunCommand = (call: CommandCall<never>) => Promise<ExitCode>;
 
-/** The form and the target that a command is about; left out: all. */
+/** The form and the target that a command is about; absent: all. */
 export type PlaceOptions = { readonly form?: string; readonly target?: string };

@@ -15,7 +15,7 @@ export function signOf(state: HealthState): Line['sign'] {
   return state === 'attention' ? 'warning' : 'note';
 }
 
-/** `✗ contact → default: The target is full (TARGET_FULL) for 3 h: …`. `about`: empty for the mirror as a whole. */
+/** `✗ contact → default: The target is full (TARGET_FULL) for 3 h: …`. `about`: empty for the whole mirror. */
 export function problemLine(about: string, problem: Problem, nowMs: number): Line {
   const { level, title, code, since, message, remedy, command } = problem;
   const lasting = since === null ? '' : ` for ${span(nowMs - Date.parse(since))}`;
@@ -28,7 +28,7 @@ export const pauseLine = (about: string, { command, ...pause }: ShownPause): Lin
   return { sign: 'note', text: `${about}: ${pauseText(pause)}`, remedy: `To resume: ${command}` };
 };
 
-/** Changes that people made in a target and that the mirror keeps. */
+/** Lines about changes that people made in a target and that the mirror keeps. */
 export const noticeLines = (about: string, notices: readonly TargetNotice[]): Line[] =>
   notices.map(({ message, remedy }) => {
     return { sign: 'warning', text: `${about}: ${message}`, remedy };

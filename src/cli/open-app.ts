@@ -5,11 +5,11 @@ import type { ConfigNeeds } from '../config.ts';
 import { logSync, logWaits } from '../sync/sync-log.ts';
 import type { Host } from './host.ts';
 
-/** Which settings a command requires, and how its log behaves. */
+/** Which settings a command requires, and how its log works. */
 export interface OpenAppOptions extends ConfigNeeds {
-  /** The log level where LOG_LEVEL is not set; default `warn`, as suits a command that prints its own report. */
+  /** The log level if LOG_LEVEL is not set; default `warn`, for a command that prints its own report. */
   readonly logLevel?: LogLevel;
-  /** The command itself shows how runs end: the log repeats it only when LOG_LEVEL is set. */
+  /** The command itself shows how runs end; the log repeats it only if LOG_LEVEL is set. */
   readonly reportsRuns?: boolean;
 }
 
@@ -23,7 +23,7 @@ export async function openApp(host: Host, options: OpenAppOptions = {}): Promise
   return app;
 }
 
-/** A logger on stderr: JSON lines, or lines for people where stderr is a terminal. */
+/** A logger on stderr: JSON lines, or lines for people if stderr is a terminal. */
 export async function openLogger({ terminal }: Host, level: LogLevel): Promise<Logger> {
   if (!terminal.interactive) {
     return createLogger(level, { write: (line) => terminal.say(line.trimEnd()) });
@@ -41,7 +41,7 @@ export async function openLogger({ terminal }: Host, level: LogLevel): Promise<L
   });
 }
 
-/** A log line whose texts are printable themselves, not by their escapes: for a library that shows them. */
+/** A log line with printable texts instead of escapes, for a library that shows them. */
 function printableRecord(line: string): string {
   return JSON.stringify(JSON.parse(line), (_key, value: unknown) =>
     typeof value === 'string' ? printable(value) : value,

@@ -11,16 +11,14 @@ import { openApp } from './open-app.ts';
 import { findForm } from './selection.ts';
 import type { Line } from './terminal.ts';
 
-/*
- * Pausing and resuming, by command and for the status page.
- */
+/* Pausing and resuming, by command and from the status page. */
 
 type PauseOptions = PlaceOptions & { readonly reason?: string };
 
 /** `pause`: stops every process from writing a form, a target, or everything. */
 export const pause = (call: CommandCall<PauseOptions>): Promise<ExitCode> => act(call, 'pause');
 
-/** `resume`: ends what `pause` of the same form, target or everything began. */
+/** `resume`: ends a `pause` of the same form, target or everything. */
 export const resume = (call: CommandCall<PauseOptions>): Promise<ExitCode> => act(call, 'resume');
 
 async function act(
@@ -42,8 +40,8 @@ interface PauseOrder extends Pick<ActionOrder, 'form' | 'target' | 'by'>, Pick<P
 }
 
 /**
- * Pauses or resumes in each target that is meant, and returns what happened there. If a target cannot be reached, the others
- * continue. Pauses of single forms do not end with that of their target. Throws USAGE for an unknown name.
+ * Pauses or resumes in each selected target, and returns what happened there. If a target cannot be reached, the others continue.
+ * Pauses of single forms do not end with that of their target. Throws USAGE for an unknown name.
  */
 export async function changePauses(
   app: App,
@@ -54,7 +52,7 @@ export async function changePauses(
   const names = app.namesOf(only);
   const found = wanted === null ? null : await findForm(app, wanted, names, signal);
   const form = found?.form ?? null;
-  // A pause may be older than the settings: it ends wherever it is.
+  // A pause may be older than the settings, so it is ended wherever it exists.
   const targets = names.filter(
     (name) =>
       form === null ||
@@ -95,7 +93,7 @@ async function changeIn(
   }
 }
 
-/** The pauses of a target that go on after that of the form, or of the target itself, has ended. */
+/** The pauses of a target that continue after the pause of the form, or of the whole target, has ended. */
 function stillPaused(pauses: readonly Pause[], target: string, formId: string | null): string {
   const whole = wholePause(pauses);
   if (formId !== null)
@@ -109,6 +107,6 @@ function stillPaused(pauses: readonly Pause[], target: string, formId: string | 
 export const placeName = (form: FormIdentity | null, target: string): string =>
   form === null ? `Target ${target}` : `${form.slug} in ${target}`;
 
-/** The effects of a pause, for the person who has just started one. */
+/** The effects of a pause, for the person who has just started it. */
 const PAUSE_MEANS =
   'No process writes there until you resume it, and no status is changed at the source. A run in progress ends before its next batch: within seconds, in a sheet within a minute. The rows that it stored stay. forget and purge still work.';

@@ -47,7 +47,7 @@ export async function runProgram(
     await program.parseAsync(args, { from: 'user' });
     return code;
   } catch (error) {
-    // Help or the version was shown, or the command line is wrong.
+    // It has shown the help or the version, or the command line is wrong.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     throw error;
   }
@@ -70,14 +70,14 @@ async function runCommand(spec: CommandSpec, command: Command, host: Host): Prom
   return code === 0 ? code : (host.stop.exitCode() ?? code);
 }
 
-/** The exit code that an error ends a command with. */
+/** The exit code of a command that ends with an error. */
 export function exitCodeOf(error: unknown): ExitCode {
   const { code } = toMirrorError(error);
   if (code === 'SETTINGS' || code === 'USAGE') return 2;
   return isAbort(error) ? 130 : 1;
 }
 
-/** An error as `--json` prints it, with each mistake in the settings: without its cause, its stack or a foreign message (L11, L15). */
+/** An error for `--json`, with each mistake in the settings, but without its cause, its stack or a foreign message (L11, L15). */
 function errorDocument(error: unknown): Record<string, unknown> {
   const { code, message } = toMirrorError(error);
   return { code, message, ...(error instanceof SettingsError && { problems: error.problems }) };

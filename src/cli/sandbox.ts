@@ -23,7 +23,7 @@ export async function runSandbox({
   const { signal } = host.stop;
   const { port, submissions, traffic: perMinute, sheets } = options;
   await using sandbox = await startSandbox(createSampleWorkspace({ submissions }), port);
-  // On the port after the Forms API's; on any free port when that has one.
+  // On the port after the Forms API's; on any free port if the API has any free one.
   await using sheet = sheets ? await startSandboxSheet(port === 0 ? 0 : port + 1) : undefined;
   announce(host.terminal, sandbox, sheet);
   const traffic = runTraffic(sandbox.store, { perMinute, signal });
@@ -32,7 +32,7 @@ export async function runSandbox({
   return 0;
 }
 
-/** Prints where the stand-ins listen: settings to paste on stdout, the rest on stderr. */
+/** Prints the addresses of the stand-ins: settings to paste on stdout, the rest on stderr. */
 function announce(terminal: Terminal, sandbox: Sandbox, sheet: SandboxSheet | undefined): void {
   const { url, apiKey: key, store } = sandbox;
   const content = `${plural(store.forms().length, 'form')} and ${plural(store.count(), 'submission')}`;
@@ -46,7 +46,7 @@ function announce(terminal: Terminal, sandbox: Sandbox, sheet: SandboxSheet | un
 
 /** A stand-in for Google Sheets with one empty spreadsheet that the mirror may write to. */
 export interface SandboxSheet extends AsyncDisposable {
-  /** Settings that mirror into it. */
+  /** The settings for mirroring into it. */
   readonly env: { readonly SHEETS_EMULATOR_URL: string; readonly TARGET_URL: string };
   /** Shows the spreadsheet as a page. */
   readonly viewUrl: string;
@@ -69,7 +69,7 @@ export async function startSandboxSheet(port = 0): Promise<SandboxSheet> {
   };
 }
 
-/** The published package does not carry the emulator. */
+/** The published package does not contain the emulator. */
 async function loadEmulator() {
   try {
     return await import('google-sheets-emulator');

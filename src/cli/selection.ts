@@ -19,14 +19,14 @@ export const placesOf = (plan: readonly FormPlan[]): Place[] =>
   plan.flatMap(({ form, targets }) => targets.map((target) => ({ form, target })));
 
 /**
- * What `--form` and `--target` select of the plan. Throws SETTINGS or USAGE if a name does not exist; as the target does, when nothing
- * is planned because it could not be asked whether it knows such a name.
+ * The part of the plan that `--form` and `--target` select. Throws SETTINGS or USAGE if a name does not exist. Rejects as the
+ * target does if nothing is planned because a target could not be asked about such a name.
  */
 export async function selectPlan(
   { host, options }: CommandCall<PlaceOptions>,
   app: App,
 ): Promise<FormPlan[]> {
-  // A mistake in the command is one, whether the source answers or not.
+  // A mistake in the command is reported even if the source does not answer.
   app.namesOf(options.target);
   const { forms, unmatched } = await app.plan(host.stop.signal, { waitForTargets: true });
   if (unmatched.length > 0) throw new SettingsError(unmatched);
@@ -52,7 +52,7 @@ export function partOf(
     }));
 }
 
-/** The form that a person means by an ID, a slug, or, where only one has it, its name. Several targets may list it. */
+/** The form that a person means by an ID, a slug, or, if only one form has it, its name. Several targets may list it. */
 function formCalled<T extends FormIdentity>(listed: readonly T[], wanted: string): T | undefined {
   const forms = [...new Map(listed.map((form) => [form.id, form])).values()];
   const exact = forms.find((form) => choosesForm([wanted], form));
@@ -60,7 +60,7 @@ function formCalled<T extends FormIdentity>(listed: readonly T[], wanted: string
   return exact ?? (named.length === 1 ? named[0] : undefined);
 }
 
-/** The same. Throws USAGE, naming the forms that exist. */
+/** The same. Throws USAGE, which names the existing forms. */
 export function requireForm<T extends FormIdentity>(forms: readonly T[], wanted: string): T {
   const form = formCalled(forms, wanted);
   if (form !== undefined) return form;
@@ -70,7 +70,7 @@ export function requireForm<T extends FormIdentity>(forms: readonly T[], wanted:
   throw new MirrorError('USAGE', `There is no form ${wanted}: ${theForms(forms)}.${hint}`);
 }
 
-/** The targets that can be opened, and why the others cannot: those hold up nothing (L12). */
+/** The targets that can be opened, and why the others cannot. Those delay nothing (L12). */
 export async function openTargets(app: App, names: readonly string[]) {
   const targets: Target[] = [];
   const failed: { readonly target: string; readonly failure: MirrorError }[] = [];
@@ -88,13 +88,13 @@ export async function openTargets(app: App, names: readonly string[]) {
 export interface FoundForm {
   readonly form: FormIdentity;
   readonly targets: readonly string[];
-  /** Of a target that could not be asked; null: all were. */
+  /** The error of a target that could not be asked; null: all were. */
   readonly failure: unknown;
 }
 
 /**
- * The form that a person means: one that some of these targets hold, or in which people paused it, or else one of the
- * workspace, where the settings name that. The targets come first: work on a copy must not depend on the source. Throws USAGE.
+ * The form that a person means: one that some of these targets have, or in which people paused it, otherwise one of the workspace,
+ * if the settings choose it. The targets come first, because work on a copy must not depend on the source. Throws USAGE.
  */
 export async function findForm(
   app: App,

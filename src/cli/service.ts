@@ -10,11 +10,11 @@ import { upkeep } from '../sync/purge.ts';
 import { Metrics } from '../web/metrics.ts';
 import type { Host } from './host.ts';
 
-/** What `start` and `worker` share: a process that works on the queue, counts its work, and keeps a record of itself. */
+/** Shared by `start` and `worker`: a process that works on the queue, counts its work, and keeps a record of itself. */
 export interface Service extends AsyncDisposable {
   readonly queue: QueueRuntime;
   readonly metrics: Metrics;
-  /** Of the settings, and that this process waits for the source. */
+  /** Of the settings, and the wait for the source. */
   troubles(): readonly Trouble[];
 }
 

@@ -36,7 +36,7 @@ export async function start({ host }: CommandCall): Promise<ExitCode> {
   return 0;
 }
 
-/** Does the scheduled work and shows the status page until the process is asked to stop. `onOpen`: with the page's address. */
+/** Does the scheduled work and shows the status page until the process is asked to stop. `onOpen`: receives the page's address. */
 export async function serve(host: Host, app: App, onOpen: (url: string) => void): Promise<void> {
   const { signal } = host.stop;
   const { clock, logger, config, dataDir } = app;
@@ -87,7 +87,7 @@ async function countNewAnswers(app: App, name: string, formId: string, range: Co
   };
 }
 
-/** So many runs the page of a form shows. */
+/** How many runs the page of a form shows. */
 const SHOWN_RUNS = 10;
 
 async function readDetails(app: App, name: string, formId: string): Promise<FormDetails> {
@@ -99,9 +99,9 @@ async function readDetails(app: App, name: string, formId: string): Promise<Form
 }
 
 /**
- * Throws for a mistake that a person has to correct before anything runs. If the source is down, waits for it. A first start reports
+ * Throws for a mistake that a person must correct before anything runs. If the source is down, waits for it. A first start reports
  * at once which names in the settings match nothing, and ends. A later start continues with its forms, because a restart must not
- * end what ran before (L12), and the page shows the mistake.
+ * end what ran before (L12); the page shows the mistake.
  */
 async function checkBeforeStart(host: Host, app: App): Promise<void> {
   const { signal } = host.stop;

@@ -71,7 +71,7 @@ function formLines(form: FormReport, nowMs: number): Line[] {
   const text = `${name}: ${title}; ${holds}; ${last}`;
   return [
     { sign: signOf(state), text },
-    // That of the target is shown once, with it.
+    // The target's pause is shown once, with the target.
     ...(pause?.ofTarget === false ? [pauseLine(name, pause)] : []),
     ...form.problems.map((problem) => problemLine(name, problem, nowMs)),
     ...noticeLines(name, form.notices),

@@ -20,10 +20,10 @@ import type { Line } from './terminal.ts';
  * How `sync` shows runs and write-backs, as lines and as JSON.
  */
 
-/** How often a long run reports how far it is. */
+/** How often a long run reports its progress. */
 const LINE_EVERY_MS = 5_000;
 
-/** Reports on stderr how far a run that begins now is, if it takes long. */
+/** Reports the progress of a run that begins now on stderr, if it takes long. */
 export function progressOf(
   name: string,
   { terminal, clock }: Pick<Host, 'terminal' | 'clock'>,
@@ -65,7 +65,7 @@ export function runLines(report: RunReport): Line[] {
 const lengthOf = ({ startedAtMs, endedAtMs }: RunReport): number =>
   Math.max(0, endedAtMs - startedAtMs);
 
-/** What went wrong: each message once, as a target that cannot be reached fails every form with the same one. */
+/** What went wrong, each message once: a target that cannot be reached fails every form with the same one. */
 export function errorLines(runs: readonly RunReport[]): Line[] {
   const failed = runs.filter(({ error }) => error !== null);
   return [...Map.groupBy(failed, ({ error }) => error)].map(([error, group]) => {
@@ -76,10 +76,10 @@ export function errorLines(runs: readonly RunReport[]): Line[] {
   });
 }
 
-/** Changes of a dry run that are named; the others are counted. */
+/** How many changes of a dry run are named; the others are counted. */
 const MOST_NAMED = 50;
 
-/** How a dry run calls a difference, in JSON and in words. */
+/** The names of differences in a dry run, in JSON and in words. */
 const FORESEEN: Readonly<Record<Difference['kind'], readonly [kind: string, words: string]>> = {
   missing: ['inserted', 'would be new'],
   changed: ['updated', 'would change'],
@@ -87,13 +87,13 @@ const FORESEEN: Readonly<Record<Difference['kind'], readonly [kind: string, word
   extra: ['deleted', 'would be marked deleted'],
 };
 
-/** The predicted changes as `sync --dry-run --json` prints them. */
+/** The predicted changes for `sync --dry-run --json`. */
 export const foreseenDocuments = ({ form, target, foreseen }: RunReport) =>
   foreseen.map(({ kind, id, columns }) => {
     return { form: form.id, slug: form.slug, target, kind: FORESEEN[kind][0], id, columns };
   });
 
-/** What a dry run predicts: each row, and for a changed one its columns. */
+/** What a dry run predicts: each row, and for a changed row its columns. */
 export function foreseenLines(run: RunReport): Line[] {
   const { foreseen } = run;
   if (foreseen.length === 0) return [];
@@ -105,7 +105,7 @@ export function foreseenLines(run: RunReport): Line[] {
   return [{ sign: 'note', text: copyName(run), details }];
 }
 
-/** What write-back did to a form; none where it did nothing. */
+/** What write-back did to a form; empty if it did nothing. */
 export function writeBackLines(report: WriteBackReport): Line[] {
   const { form, outcome, written, refused, failed, failure } = report;
   const parts = [
@@ -146,7 +146,7 @@ export function summaryLine(
 const claimAfter = ({ claim, held, endedAtMs }: RunReport): ShownClaim =>
   claim === null ? { ...NO_CLAIM, held } : shownClaim(claim, endedAtMs);
 
-/** A run as `sync --json` prints it. */
+/** A run for `sync --json`. */
 export function runDocument(report: RunReport): Record<string, unknown> {
   const { form, target, outcome, code, error, reasons, notices } = report;
   const { inserted, updated, unchanged, deleted, held, rejected, requests } = report;
@@ -172,7 +172,7 @@ export function runDocument(report: RunReport): Record<string, unknown> {
   };
 }
 
-/** A write-back as `sync --json` prints it. */
+/** A write-back for `sync --json`. */
 export function writeBackDocument({ form, failure, ...report }: WriteBackReport) {
   const { code = null, message: error = null } = failure ?? {};
   return { form: form.id, slug: form.slug, ...report, code, error };

@@ -19,10 +19,10 @@ import {
   writeBackLines,
 } from './sync-report.ts';
 
-/** The second finds what the runs of the first have settled. */
+/** The second poll finds what the runs of the first have settled. */
 const MOST_POLLS = 2;
 
-/** How long a run waits for another process that writes the same form. */
+/** How long a run waits for another process that writes to the same form. */
 const WAIT_MS = 60_000;
 
 type SyncFlags = PlaceOptions & {
@@ -33,8 +33,8 @@ type SyncFlags = PlaceOptions & {
 };
 
 /**
- * `sync`: does the work of the scheduled jobs now, in this process: a poll, the runs that it finds needed, and
- * write-back. `--dry-run`: only what the runs would do.
+ * `sync`: does the work of the scheduled jobs now, in this process: a poll, the runs that it finds necessary, and write-back.
+ * `--dry-run`: only predicts what the runs would do.
  */
 export async function sync(call: CommandCall<SyncFlags>): Promise<ExitCode> {
   const { host, options } = call;
@@ -103,9 +103,9 @@ export async function sync(call: CommandCall<SyncFlags>): Promise<ExitCode> {
 }
 
 interface SyncOptions {
-  /** The forms to poll, which get runs only where that finds them needed; empty: there is no poll, and all get runs. */
+  /** The forms to poll, which get runs only if the poll finds them necessary. Empty: there is no poll, and all forms get runs. */
   readonly polled: readonly FormPlan[];
-  /** One run; `jobs`: what a poll says of the place. */
+  /** One run. `jobs`: what a poll found about the place. */
   readonly run: (place: Place, jobs: readonly SyncJob[]) => Promise<RunReport>;
   /** Called when a run has ended, and for a form that a poll found settled. */
   readonly onRun: (report: RunReport) => void;
@@ -113,8 +113,8 @@ interface SyncOptions {
 }
 
 /**
- * Polls, and does the runs that are needed. Once the differences have been copied, a second poll covers the other forms. What no
- * poll covers, because it may be paused, gets a run, which says why. The runs are in the order of the targets.
+ * Polls, and does the necessary runs. Once the differences have been copied, a second poll covers the other forms. A form that no
+ * poll covers, for example because it is paused, gets a run, which says why. The runs are in the order of the targets.
  */
 async function bringUpToDate(
   app: App,
@@ -127,7 +127,7 @@ async function bringUpToDate(
     reports.set(place, report);
     onRun(report);
   };
-  /** Targets go side by side, each one form at a time (L12). `jobs`: only the places that they name. */
+  /** Targets run at the same time, each one form after the other (L12). `jobs`: only the places that they name. */
   const visit = async (jobs?: readonly SyncJob[]): Promise<void> => {
     const visitTarget = async (some: readonly Place[]): Promise<void> => {
       for (const place of some) {

@@ -1,13 +1,13 @@
 import { styleText } from 'node:util';
 import { printable, printableJson, printableLines } from '../base/printable.ts';
 
-/** A stream like process.stdout and process.stderr; tests pass in their own. */
+/** A stream like process.stdout and process.stderr; tests pass their own. */
 export interface OutputStream extends NodeJS.WritableStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
 }
 
-/** How a line begins. */
+/** The signs at the beginning of a line. */
 const SIGNS = {
   ok: ['green', '✓'],
   error: ['red', '✗'],
@@ -15,7 +15,7 @@ const SIGNS = {
   note: ['dim', '·'],
 } as const;
 
-/** A line that commands print about a run, a copy, a problem, something that was done: `✗ contact → default: …`. */
+/** A line of a command about a run, a copy, a problem, or an action: `✗ contact → default: …`. */
 export interface Line {
   readonly sign: keyof typeof SIGNS;
   readonly text: string;
@@ -28,11 +28,11 @@ export interface Line {
 }
 
 /**
- * The two streams of a command: results go to stdout, messages and progress to stderr. A reader that goes away
- * (`| head`) is not an error: later output is dropped.
+ * The two streams of a command: results go to stdout, messages and progress to stderr. A reader that goes away (`| head`) is not an
+ * error: later output is dropped.
  *
- * Nothing else writes to them, and every text is made printable here, so that no caller can forget it: names come
- * from the source, and may hold what controls a terminal. The only styles are those that are made here.
+ * Nothing else writes to them. Every text is made printable here, so that no caller can forget it: names come from the source, and
+ * may contain characters that control a terminal. The only styles are those made here.
  */
 export class Terminal {
   readonly #stdout: OutputStream;
@@ -47,12 +47,12 @@ export class Terminal {
     }
   }
 
-  /** True when stderr, where messages go, is a terminal. */
+  /** Whether stderr, where messages go, is a terminal. */
   get interactive(): boolean {
     return this.#stderr.isTTY === true;
   }
 
-  /** Width of the terminal in columns; 120 when there is none. */
+  /** Width of the terminal in columns; 120 if there is none. */
   get width(): number {
     // Some terminals report a width of 0.
     return this.#stdout.columns || this.#stderr.columns || 120;
@@ -80,8 +80,8 @@ export class Terminal {
   }
 
   /**
-   * Writes a piece of a result that is data, such as CSV, to stdout unchanged, and waits until it is taken; a terminal gets it
-   * printable. False once the reader has gone away.
+   * Writes a piece of a result that is data, such as CSV, to stdout unchanged, and waits until it is taken. For a terminal, makes
+   * it printable. False once the reader has gone away.
    */
   async pipe(text: string): Promise<boolean> {
     const stream = this.#stdout;
@@ -95,7 +95,7 @@ export class Terminal {
     return !this.#closed.has(stream);
   }
 
-  /** Writes to stderr what a library styled, which was given printable text only. */
+  /** Writes a text that a library styled to stderr. The library was given only printable text. */
   sayStyled(text: string): void {
     this.#write(this.#stderr, text);
   }
@@ -113,7 +113,7 @@ export class Terminal {
     if (command) this.#line(stream, `      ${command}`);
   }
 
-  /** Plain unless the stream is a terminal, and where NO_COLOR is set. */
+  /** Plain unless the stream is a terminal, and if NO_COLOR is set. */
   #styled(stream: OutputStream, style: Parameters<typeof styleText>[0], text: string): string {
     return stream.isTTY === true ? styleText(style, text, { stream, validateStream: true }) : text;
   }

@@ -40,7 +40,7 @@ export async function verify(
   return comparisons.every(isWell) ? 0 : 1;
 }
 
-/** Whether nothing differs, or only changes too young for a run to have brought them. */
+/** Whether nothing differs, or only changes too recent for a run to have stored them. */
 const isWell = (comparison: Comparison): boolean =>
   ['same', 'lagging'].includes(outcomeOf(comparison));
 

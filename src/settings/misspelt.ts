@@ -13,12 +13,12 @@ import {
 /** Prefixes that only this program uses: any unknown name with one is a mistake. */
 const OUR_PREFIXES = /^(?:FORMS_API|TARGET|SYNC|MARK|SHEETS|RECONCILE)_/i;
 
-/** Names that other programs use, too: one that resembles them may be theirs. */
+/** Names that other programs use, too: a name that resembles them may be theirs. */
 const COMMON_NAMES = /^(?:TARGETS|DATA_DIR|LOG_LEVEL|.*_PROXY)$/;
 
 /**
  * Variables that are not settings but were meant as one: any with our own prefixes, one in `.env` that resembles a setting, and
- * elsewhere one that is so near to a long name of ours that it is hardly of another program. Values are never read.
+ * elsewhere one so close to a long name of ours that it hardly belongs to another program. Values are never read.
  */
 export function misspeltVariables(
   variables: ReadonlyMap<string, Variable>,
@@ -45,7 +45,7 @@ export function misspeltVariables(
   });
 }
 
-/** Every variable that is read, and the setting it belongs to. */
+/** Every variable that is read, and its setting. */
 function knownVariables(targets: readonly string[]): Map<string, SettingName> {
   const known = new Map<string, SettingName>();
   for (const setting of SETTING_NAMES) {

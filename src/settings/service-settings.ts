@@ -12,7 +12,7 @@ import type { SettingsReader } from './settings-reader.ts';
 import type { SettingName } from './settings-table.ts';
 import { mailbox } from './values.ts';
 
-/** The source; undefined when it is not set up or wrong. Complains about missing settings when `isRequired`. */
+/** The source; undefined if it is not configured or wrong. Complains about missing settings if `isRequired`. */
 export function readSource(reader: SettingsReader, isRequired: boolean) {
   if (isRequired) {
     requireGiven(
@@ -30,13 +30,13 @@ export function readSource(reader: SettingsReader, isRequired: boolean) {
   return { baseUrl, apiKey, auth, concurrency, perMinute };
 }
 
-/** The shortest times: more requests would bring nothing. */
+/** The shortest times: more requests would gain nothing. */
 const LEAST_SYNC_MS = 10_000;
 const LEAST_RECONCILE_MS = 60_000;
 
 /**
- * When polls happen, and within which time every row is compared. Complains when both an interval and a cron expression are given,
- * and about an interval that would ask the source (`sourceUrl`; undefined when none is set) too often.
+ * When polls happen, and within which time every row is compared. Complains if both an interval and a cron expression are given,
+ * and about an interval that would ask the source (`sourceUrl`; undefined if none is set) too often.
  */
 export function readSchedule(
   reader: SettingsReader,
@@ -47,7 +47,7 @@ export function readSchedule(
   const compareEveryMs = reader.read('RECONCILE_EVERY');
   if (reader.isGiven('SYNC_CRON') && reader.isGiven('SYNC_EVERY'))
     reader.complain('SYNC_CRON', 'and SYNC_EVERY are both set: keep one of them');
-  // A source on this machine is a stand-in for experiments, which allow any interval.
+  // A source on this machine is a stand-in for experiments, for which any interval is allowed.
   if (sourceUrl !== undefined && !isLoopback(new URL(sourceUrl).hostname)) {
     if (everyMs < LEAST_SYNC_MS) reader.complain('SYNC_EVERY', 'is too short: at least 10s');
     if (compareEveryMs < LEAST_RECONCILE_MS)
@@ -60,7 +60,7 @@ function requireGiven(reader: SettingsReader, name: SettingName, why: string): v
   if (!reader.isGiven(name)) reader.complain(name, `is missing: ${why}`);
 }
 
-/** Which statuses write-back sets and changes; null when it is off. */
+/** The statuses that write-back sets and changes; null if it is off. */
 export function readRule(reader: SettingsReader): WriteBackRule | null {
   const [to, from] = [reader.read('MARK_STATUS'), reader.read('MARK_FROM')];
   if (to === undefined) return null;
@@ -73,7 +73,7 @@ export function readRule(reader: SettingsReader): WriteBackRule | null {
   return { from, to };
 }
 
-/** Where to listen. Complains when other machines could reach what the command `serves` there without a password. */
+/** Where to listen. Complains if other machines could reach what the command `serves` there without a password. */
 export function readHost(reader: SettingsReader, serves: ConfigNeeds['serves']): string {
   const host = reader.read('HOST');
   if (serves !== undefined && reader.read(serves) !== undefined && !isLoopback(host)) {
@@ -99,7 +99,7 @@ export function readProxy(reader: SettingsReader): ProxySettings | undefined {
   return url && { url, except };
 }
 
-/** Where notifications go. Complains about missing settings. */
+/** The receivers of notifications. Complains about missing settings. */
 export function readNotify(reader: SettingsReader): NotifySettings {
   const mail = readMail(reader);
   const mailTo = (name: 'ALERT_EMAIL_TO' | 'NOTIFY_NEW_EMAIL_TO'): EmailSettings | undefined => {
@@ -118,7 +118,7 @@ export function readNotify(reader: SettingsReader): NotifySettings {
   };
 }
 
-/** Server and sender; undefined where they are not set up. */
+/** Server and sender; undefined if they are not configured. */
 function readMail(reader: SettingsReader): Omit<EmailSettings, 'to'> | undefined {
   const server = reader.read('ALERT_SMTP_URL');
   const from = reader.read('ALERT_EMAIL_FROM') ?? mailbox(server?.login?.user ?? '');
@@ -144,7 +144,7 @@ function readMail(reader: SettingsReader): Omit<EmailSettings, 'to'> | undefined
   return { server: { ...server, isTrusted }, from };
 }
 
-/** An address with a secret in it. */
+/** An address that contains a secret. */
 function readCalledUrl(
   reader: SettingsReader,
   name: 'ALERT_WEBHOOK_URL' | 'NOTIFY_NEW_URL' | 'HEARTBEAT_URL',
@@ -182,7 +182,7 @@ export function requireSafeTransport(
 /** Node's own switch that makes the whole process accept any certificate of any server. */
 const NO_CHECKS = 'NODE_TLS_REJECT_UNAUTHORIZED';
 
-/** The mistake of switching off all checks of certificates; none where they are on. */
+/** The mistake of switching off all certificate checks; none if they are on. */
 export function uncheckedCertificates({ variables }: SettingsReader): SettingMistake[] {
   if (variables.get(NO_CHECKS)?.value !== '0') return [];
   const message =

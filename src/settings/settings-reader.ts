@@ -14,30 +14,30 @@ import {
 /** Names and values, as in process.env. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Returns a file's text; throws like `readFileSync` (`code: 'ENOENT'` when there is none). */
+/** Returns a file's text; throws like `readFileSync` (`code: 'ENOENT'` if there is none). */
 export type ReadFile = (path: string) => string;
 
-/** A variable that is set. Blank ones count as not set: compose files and CI pass those on. */
+/** A variable that is set. A blank one counts as not set, because compose files and CI pass blanks on. */
 export interface Variable {
   readonly value: string;
-  /** True when it is in `.env`, where every line is meant for us. */
+  /** Whether it is in `.env`, where every line is meant for us. */
   readonly ours: boolean;
 }
 
 /** A shorter key may be a word in any value. */
 const LEAST_KEY = 8;
 
-/** The file beside the program that settings are read from when it is there. */
+/** The file in the working directory from which settings are read, if it exists. */
 const DOT_ENV = '.env';
 
-/** The value of a setting: undefined where it is not set and the table has no default. */
+/** The value of a setting: undefined if it is not set and the table has no default. */
 export type ValueOf<N extends SettingName> =
   | z.output<Settings[N]['schema']>
   | (Settings[N] extends { readonly default: string } ? never : undefined);
 
 /**
- * Reads settings one by one from the environment, and missing ones from `.env`, and collects every mistake, so that
- * all are reported at once. A wrong value counts as the default (undefined if there is none), and reading continues.
+ * Reads settings one by one from the environment, and missing ones from `.env`, and collects every mistake, so that all are
+ * reported at once. A wrong value counts as the default (undefined if there is none), and reading continues.
  */
 export class SettingsReader {
   readonly problems: SettingMistake[] = [];
@@ -52,7 +52,7 @@ export class SettingsReader {
     this.#add(env, false);
   }
 
-  /** Settings of one target that are not set have the value of the unnamed setting. */
+  /** If a setting of a target is not set, the unnamed setting's value applies. */
   read<N extends SettingName>(name: N, target?: string): ValueOf<N> {
     const { schema, default: preset } = settingOf(name);
     const variable = variableOf(name, this.sourceOf(name, target));
@@ -69,7 +69,7 @@ export class SettingsReader {
     return (preset === undefined ? undefined : schema.parse(preset)) as ValueOf<N>;
   }
 
-  /** True when the setting was given, right or wrong; the unnamed one does not count for a named target. */
+  /** Whether the setting was given, right or wrong. The unnamed one does not count for a named target. */
   isGiven(name: SettingName, target?: string): boolean {
     const variable = variableOf(name, target);
     const isInFile = settingOf(name).secret === true && this.variables.has(`${variable}_FILE`);
@@ -77,8 +77,8 @@ export class SettingsReader {
   }
 
   /**
-   * The target whose variable a setting is taken from: its own, or the unnamed one (undefined) that is the default for all; its
-   * own when neither was given.
+   * The target whose variable provides a setting: the target's own, or the unnamed one (undefined), which is the default for all.
+   * If neither was given, its own.
    */
   sourceOf(name: SettingName, target: string | undefined): string | undefined {
     return this.isGiven(name, target) || !this.isGiven(name) ? target : undefined;
@@ -96,7 +96,10 @@ export class SettingsReader {
     if (!isKnown) this.problems.push({ variable, message, example: exampleLine(name, variable) });
   }
 
-  /** The API key opens all answers: elsewhere it would come into a message or a page (L15), or be a password that others know. */
+  /**
+   * The API key gives access to all answers. In another setting it would get into a message or a page (L15), or be a password that
+   * others know.
+   */
   #complaintAboutApiKey(name: SettingName, value: string): string | undefined {
     if (name === 'FORMS_API_KEY') return undefined;
     const key = this.#text('FORMS_API_KEY', 'FORMS_API_KEY')?.toLowerCase() ?? '';
@@ -137,9 +140,9 @@ export class SettingsReader {
     return content;
   }
 
-  /** A blank in the environment takes back what .env says. */
+  /** A blank in the environment cancels the value in .env. */
   #add(env: Environment, ours: boolean): void {
-    // Names of every machine that have two spellings; as everywhere the one in lower case wins, so it comes last.
+    // Some names have two spellings on every machine. As everywhere, the lowercase one wins, so it comes last.
     const isLower = (name: string): boolean => /^(?:https?|no)_proxy$/.test(name);
     const names = Object.keys(env).toSorted((a, b) => Number(isLower(a)) - Number(isLower(b)));
     for (const name of names) {
@@ -166,7 +169,7 @@ export class SettingsReader {
   }
 }
 
-/** The mistake of a value that may be a secret where none is meant to be. A name that matches no form or field is hidden in messages. */
+/** The mistake of a value that may be a secret in a setting that has none. In messages, a name that matches no form or field is hidden. */
 const complaintAboutKey = (name: SettingName, value: string): string | undefined =>
   settingOf(name).secret || settingOf(name).holdsIds || !looksLikeKey(value)
     ? undefined

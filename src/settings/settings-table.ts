@@ -5,13 +5,13 @@ import { parseQueueUrl } from '../queue/backends.ts';
 import { parseTargetUrl } from '../targets/target-kinds.ts';
 import * as take from './values.ts';
 
-/** Names of fields, as {@link parseSelection} reads them. */
+/** Names of fields, for {@link parseSelection}. */
 const fieldList = take.listOf(
   (entry) => (!entry.includes(':') || /^[^:]+:.+$/.test(entry) ? entry : undefined),
   'takes field IDs, <form>:* for a whole form, <form>:<field ID> for one field of it, or *',
 );
 
-/** Names of targets, in lower case. One that ends in "hash" would make TARGET_…HASH_FIELDS mean two things. */
+/** Names of targets, in lower case. A name that ends in "hash" would make TARGET_…HASH_FIELDS ambiguous. */
 const targetNames = take
   .listOf((entry) => {
     const name = entry.toLowerCase();
@@ -28,25 +28,25 @@ const targetNames = take
 export interface Setting {
   /** The values that it accepts. Its messages continue a sentence after the setting's name. */
   readonly schema: z.ZodType<unknown, string>;
-  /** The value when unset, as text; absent when there is none. */
+  /** The value when unset, as text; absent if there is none. */
   readonly default?: string;
-  /** Shown in place of the default when there is none; absent: `none`. */
+  /** Shown instead of a default if there is none; absent: `none`. */
   readonly whenUnset?: string;
   /** Markdown, one sentence or two. */
   readonly meaning: string;
   /** A value to copy and adapt; never a working secret. */
   readonly example: string;
-  /** Never echoed, and may come from a file named by `<NAME>_FILE` (L15). */
+  /** Never shown, and may come from a file named by `<NAME>_FILE` (L15). */
   readonly secret?: true;
-  /** Holds IDs of forms and fields, which may be as random as a key. */
+  /** Contains IDs of forms and fields, which may look as random as a key. */
   readonly holdsIds?: true;
-  /** The heading of it and of those below it. */
+  /** The heading above it and the settings that follow. */
   readonly heading?: string;
 }
 
 /**
- * Every setting there is, by its name in the environment. One that begins with `TARGET_` can also be set for a named target. The
- * reference page, `.env.example` and the messages about mistakes are made from it; a test keeps them equal.
+ * Every setting, by its name in the environment. A setting that begins with `TARGET_` can also be set for a named target. The
+ * reference page, `.env.example` and the messages about mistakes are made from this table; a test keeps them equal.
  */
 export const SETTINGS = {
   FORMS_API_URL: {
@@ -368,13 +368,13 @@ export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
 /** A setting by its name. */
 export const settingOf = (name: SettingName): Setting => SETTINGS[name];
 
-/** `TARGET_FIELDS` of the target `sheet-1` is `TARGET_SHEET_1_FIELDS`; of the unnamed one (undefined) it stays itself. */
+/** `TARGET_FIELDS` of the target `sheet-1` is `TARGET_SHEET_1_FIELDS`; for the unnamed target (undefined) it stays unchanged. */
 export function variableOf(name: SettingName, target?: string): string {
   if (target === undefined) return name;
   return name.replace('TARGET_', `TARGET_${target.toUpperCase().replaceAll('-', '_')}_`);
 }
 
-/** `NAME=value` as `.env` and a shell take it: quoted where they would cut it or fill it in. */
+/** `NAME=value` for `.env` and a shell: quoted if they would otherwise cut or expand it. */
 export function exampleLine(name: SettingName, variable: string): string {
   if (variable.endsWith('_FILE')) return `${variable}=/run/secrets/${name.toLowerCase()}`;
   const { example } = settingOf(name);

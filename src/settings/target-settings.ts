@@ -6,18 +6,18 @@ import { requireSafeTransport } from './service-settings.ts';
 import type { SettingsReader } from './settings-reader.ts';
 import { type SettingName, variableOf } from './settings-table.ts';
 
-/** A target that forms are mirrored into. */
+/** A target into which forms are mirrored. */
 export interface TargetSettings {
-  /** As TARGETS names it, in lower case; `default` when unnamed. */
+  /** As in TARGETS, in lower case; `default` if unnamed. */
   readonly name: string;
   readonly address: TargetAddress;
   /** Form IDs or slugs. */
   readonly forms: '*' | readonly string[];
-  /** Undefined when TARGET_FIELDS is not set: then nothing may leave the source (L11). */
+  /** Undefined if TARGET_FIELDS is not set: then nothing may leave the source (L11). */
   readonly selection: FieldSelection | undefined;
-  /** The history that it keeps, where it is a database. */
+  /** The history that it keeps, if it is a database. */
   readonly history: HistoryKind;
-  /** The variables that they came from, to name when something about them is wrong. */
+  /** The variables that they come from, for messages. */
   readonly variables: {
     readonly forms: string;
     readonly fields: string;
@@ -26,8 +26,8 @@ export interface TargetSettings {
 }
 
 /**
- * All targets; `names`: undefined when there is one without a name. Complains about two in one place, about a full history that only
- * spreadsheets would keep, and, where fields are required, about a target without them.
+ * All targets. `names`: undefined if there is one target without a name. Complains about two targets in one place, about a full
+ * history that only spreadsheets would keep, and, if fields are required, about a target without them.
  */
 export function readTargets(
   reader: SettingsReader,
@@ -90,7 +90,7 @@ function readTarget(
   };
 }
 
-/** The key of the hashes. Complains when a target hashes and there is none, and when there is one and no target hashes. */
+/** The key of the hashes. Complains if a target hashes and there is none, and if there is one and no target hashes. */
 export function readHashKey(
   reader: SettingsReader,
   names: readonly string[] | undefined,
@@ -104,7 +104,7 @@ export function readHashKey(
     const remedy = 'Make one with: openssl rand -base64 32';
     reader.complain('HASH_KEY', `is missing: ${needing} needs it. ${remedy}`);
   }
-  // A key shows that someone wants hashes. If its name were misspelled, the fields would be stored in plain text.
+  // A key shows that someone wants hashes. If the name of the fields' setting were misspelled, they would be stored in plain text.
   const areKnown = names !== undefined || !reader.isGiven('TARGETS');
   if (hashing.length === 0 && areKnown && isGiven) {
     const message = `is set, and no target hashes: name the fields in ${variableOf('TARGET_HASH_FIELDS')}, or remove this line`;

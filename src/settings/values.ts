@@ -4,11 +4,11 @@ import { looksLikeKey } from '../base/key-like.ts';
 import { AddressError, decoded, isLoopback, plainHost } from '../base/transport.ts';
 
 /*
- * The values of settings. A message states the mistake, as the rest of a sentence after the setting's name. None
- * quotes the value, because people paste keys and passwords into the wrong line (L15).
+ * The values of settings. A message states the mistake, as the rest of a sentence after the setting's name. None quotes the value,
+ * because people paste keys and passwords into the wrong line (L15).
  */
 
-/** A schema from a parser, which returns undefined or throws for a text that is wrong; its own `problem` is the better message. */
+/** A schema from a parser, which returns undefined or throws for a wrong text. Its own `problem` is the better message. */
 export function parsed<T>(parse: (text: string) => T | undefined, message: string) {
   return z.string().transform((text, context): T => {
     let problem = message;
@@ -28,7 +28,7 @@ export const text = z.string();
 
 const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** `30s`, `1m`, `6h`, `1d` (`1.5h` too) as whole milliseconds, from one second to a year. */
+/** `30s`, `1m`, `6h`, `1d` (also `1.5h`) as whole milliseconds, from one second to a year. */
 export const duration = parsed((value) => {
   const [, number, unit = ''] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/i.exec(value) ?? [];
   const ms = Math.round(Number(number) * UNITS_MS[unit.toLowerCase() as keyof typeof UNITS_MS]);
@@ -42,7 +42,7 @@ export const wholeNumber = (min: number, max: number) =>
     return number >= min && number <= max ? number : undefined;
   }, `takes a whole number from ${min} to ${max}`);
 
-/** A part of one: 0 to 1. */
+/** A fraction: 0 to 1. */
 export const fraction = parsed((value) => {
   const number = /^(\d+(\.\d*)?|\.\d+)$/.test(value) ? Number(value) : Number.NaN;
   return number <= 1 ? number : undefined;
@@ -67,7 +67,7 @@ export const list = parsed((value) => {
   return entries.length > 0 ? [...new Set(entries)] : undefined;
 }, 'is an empty list');
 
-/** A list whose entries have a shape, each as `read` has it. */
+/** A list whose entries are each read by `read`. */
 export const listOf = <T>(read: (entry: string) => T | undefined, message: string) =>
   list.transform((entries, context): T[] => {
     const found = entries.map(read).filter((entry) => entry !== undefined);
@@ -79,20 +79,20 @@ export const listOf = <T>(read: (entry: string) => T | undefined, message: strin
 export const wordsOf = <const T extends string>(words: readonly T[]) =>
   listOf(wordAmong(words), `takes ${wordList(words)}, with commas between them`);
 
-/** A secret of at least so many characters: fewer can be found by trial and error. `command` makes a good one. */
+/** A secret of at least `least` characters, because a shorter one can be found by trial and error. `command` makes a good one. */
 export const secretOf = (least: number, command: string) =>
   text.min(
     least,
     `is shorter than ${least} characters, so it can be guessed. Make one with: ${command}`,
   );
 
-/** A key as an HTTP header can hold it (RFC 9110, 5.5), white space aside. */
+/** A key that an HTTP header can contain (RFC 9110, 5.5), apart from white space. */
 export const headerToken = text.regex(
   /^[\u0021-\u007e]+$/,
   'holds spaces or characters no key has: copy it again, only the key and all of it',
 );
 
-/** A cron expression of five fields, or `@hourly` and its like. None has seconds: more requests would bring nothing. */
+/** A cron expression of five fields, or `@hourly` and the like. No seconds: more requests would gain nothing. */
 export const cronPattern = parsed((value) => {
   if (value.split(/\s+/).length !== 5 && !/^@(?!secondly)/i.test(value)) return undefined;
   CronExpressionParser.parse(value).next();
@@ -133,13 +133,13 @@ export const localAddress = apiAddress.refine(
   'is not on this machine: write a loopback address',
 );
 
-/** An address that is called, and that may contain a secret. ALLOW_PLAINTEXT decides whether it may be http. */
+/** An address that is called and may contain a secret. ALLOW_PLAINTEXT decides whether it may be http. */
 export const calledAddress = parsed(
   (value) => (webUrl(value) === undefined ? undefined : value),
   'is not a web address: write it whole, beginning with https://',
 );
 
-/** A link, in a form that no markup of a chat can break, without a slash at its end. */
+/** A link that no chat markup can break, without a slash at its end. */
 export const pageAddress = parsed((value) => {
   const url = webUrl(value);
   if (url === undefined || value.length > 500 || url.username !== '' || url.password !== '')
@@ -148,13 +148,13 @@ export const pageAddress = parsed((value) => {
   return escaped.replace(/\/$/, '');
 }, 'is not the address of a page: write it whole, beginning with https://');
 
-/** As curl and others take it: also only host and port. The host is shown. */
+/** As curl and others accept it: also only host and port. The host is shown. */
 export const proxyAddress = parsed((value) => {
   const url = webUrl(value.includes('://') ? value : `http://${value}`);
   return looksLikeKey(url?.hostname ?? '') ? undefined : url;
 }, 'is not the address of an http proxy: write http://host:port');
 
-/** A name or address of a host; a URL pasted in is another thing, and would allow nothing. */
+/** A name or address of a host. A pasted URL is something else, and would allow nothing. */
 const HOST = /^[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?$|^[0-9a-f:]*:[0-9a-f:.]*$/;
 
 /** Hosts, in lower case. */
