@@ -29,8 +29,8 @@ import type { RunOptions } from './sync/work.ts';
 type RunPlace = Pick<SyncJob, 'formId' | 'target'>;
 
 /**
- * The parts, assembled from the settings: the source, and targets that are opened when first needed. Used by the
- * commands and, through {@link jobHandlers}, by the queue. Dispose closes the opened ones.
+ * The parts of the program, assembled from the settings: the source, and targets that are opened when first needed. For commands
+ * and, through {@link jobHandlers}, for the queue. Dispose closes the opened parts.
  */
 export class App implements AsyncDisposable {
   readonly config: Config;
@@ -38,7 +38,7 @@ export class App implements AsyncDisposable {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly dataDir: DataDir;
-  /** Which forms go into which targets; {@link plan} makes its plans. */
+  /** Decides which forms go into which targets; see {@link plan}. */
   readonly planner: Planner;
   readonly #targets = new Map<string, Promise<Target>>();
   readonly #listed = new ListedForms();
@@ -69,7 +69,7 @@ export class App implements AsyncDisposable {
     });
   }
 
-  /** The source, as one command or run reads it. Throws SETTINGS when none is set up. */
+  /** The source for one command or run. Throws SETTINGS if none is configured. */
   source(signal: AbortSignal): Source {
     const { events, clock } = this;
     const { source, proxy } = this.config;
@@ -84,7 +84,7 @@ export class App implements AsyncDisposable {
     return this.config.targets.map(({ name }) => name);
   }
 
-  /** The targets that a person means: one, or all. Throws USAGE for a name that the settings do not know. */
+  /** The targets that a person means: one, or all. Throws USAGE for a name that is not in the settings. */
   namesOf(only: string | null | undefined): readonly string[] {
     return only === null || only === undefined ? this.targetNames : [this.settingsOf(only).name];
   }
@@ -130,7 +130,7 @@ export class App implements AsyncDisposable {
     return target;
   }
 
-  /** The settings of a target. Throws USAGE for a name that the settings do not know. */
+  /** The settings of a target. Throws USAGE for a name that is not in the settings. */
   settingsOf(name: string): TargetSettings {
     const settings = this.config.targets.find((target) => target.name === name);
     if (settings !== undefined) return settings;
@@ -138,21 +138,21 @@ export class App implements AsyncDisposable {
     throw new MirrorError('USAGE', `There is no target ${name}. The settings name: ${names}.`);
   }
 
-  /** An open target that knows which forms its settings mean. Rejects as the target does. */
+  /** An open target, with the forms that its settings mean. Rejects as the target does. */
   async chosen(name: string): Promise<Target> {
     const target = await this.target(name);
     await this.planner.read(name);
     return target;
   }
 
-  /** What a target holds, as the judge reads it under these settings. Rejects as the target does. */
+  /** The content of a target for the judgment, under these settings. Rejects as the target does. */
   async held(name: string): Promise<HeldTarget> {
     const target = await this.chosen(name);
     const refills = await this.dataDir.refills(name, target.address).catch(() => new Map());
     return readTarget(target, this.config.rule !== null, refills);
   }
 
-  /** Every form of the workspace, or, `inTurn`, as {@link ListedForms} has it. That it could not be listed is kept until it can. */
+  /** Every form of the workspace, or `inTurn` as in {@link ListedForms}. Records a failure to list them until it succeeds. */
   async forms(signal: AbortSignal, { inTurn = false } = {}): Promise<readonly Form[]> {
     const source = this.source(signal);
     try {
@@ -172,7 +172,7 @@ export class App implements AsyncDisposable {
     return plan;
   }
 
-  /** No run reports that a slug belongs to its form again, or to no other one any more. */
+  /** Clears SLUG_REUSED, because no run reports that a slug belongs to its form again, or no longer to another one. */
   async #forgetReuse({ forms }: MirrorPlan): Promise<void> {
     const kept = await this.dataDir.kept().catch(() => undefined);
     for (const { target, form, code } of kept?.runs ?? []) {
@@ -195,14 +195,17 @@ export class App implements AsyncDisposable {
     return report;
   }
 
-  /** One run, now. Every failure is an outcome, and kept until a newer run succeeds. Every line that it logs carries an ID of this run. */
+  /**
+   * One run, now. Every failure is an outcome, and is recorded until a newer run succeeds. Every line that it logs has the ID of
+   * this run.
+   */
   run(place: RunPlace, options: RunOptions, signal: AbortSignal): Promise<RunReport> {
     return withLogFields({ runId: randomUUID() }, async () => {
       const report = await this.#run(place, signal, (target, form) =>
         runForm(target, form, options, signal),
       );
       if (report.code === 'USAGE') {
-        // Anyone with access to the queue can add a job: a run that the settings do not ask for is no problem of a form.
+        // Anyone with access to the queue can add a job. A run that the settings do not ask for is not a problem of a form.
         this.logger.warn({ target: report.target }, `A run is refused: ${report.error}`);
         return report;
       }
@@ -212,7 +215,7 @@ export class App implements AsyncDisposable {
     });
   }
 
-  /** What a run would do, and how it would end. Writes nothing. */
+  /** Predicts what a run would do, and how it would end. Writes nothing. */
   dryRun(place: RunPlace, options: RunOptions, signal: AbortSignal): Promise<RunReport> {
     return this.#run(place, signal, (target, { id }) => dryRun(target, id, options, signal));
   }
@@ -248,7 +251,7 @@ export class App implements AsyncDisposable {
     throw new MirrorError('USAGE', `There is no form ${safeText(formId, 100)}.`);
   }
 
-  /** Keeps in DATA_DIR which target holds which forms, and logs where one that held a form was found empty. */
+  /** Records in DATA_DIR which target has which forms, and logs when a target that had a form was found empty. */
   async #noteCopy({ form, target, outcome, wasEmpty }: RunReport): Promise<void> {
     const isHeld = outcome === 'ok' || outcome === 'held';
     if (!isHeld && !wasEmpty) return;
@@ -261,7 +264,7 @@ export class App implements AsyncDisposable {
     this.logger.warn(about, `${text} ${PROBLEMS.COPY_REFILLED.remedy}`);
   }
 
-  /** Writes back a form; undefined when write-back is off, or nothing of the form is mirrored. What goes wrong is in the report. */
+  /** Writes back a form; undefined if write-back is off, or nothing of the form is mirrored. Failures are in the report. */
   async writeBack(
     formId: string,
     waitMs: number,
@@ -286,7 +289,7 @@ export class App implements AsyncDisposable {
     return report;
   }
 
-  /** Closes the targets and connections that were opened; a target that cannot be closed delays no other. */
+  /** Closes the opened targets and connections. A target that cannot be closed delays no other. */
   async [Symbol.asyncDispose](): Promise<void> {
     const opened = await Promise.allSettled(this.#targets.values());
     const targets = opened.filter((target) => target.status === 'fulfilled');
@@ -296,7 +299,7 @@ export class App implements AsyncDisposable {
     ]);
   }
 
-  /** Waits until something is kept; when it cannot be, that is logged. Never rejects. */
+  /** Waits until something is recorded, and logs if that fails. Never rejects. */
   async #keep(writing: Promise<unknown>): Promise<void> {
     try {
       await writing;

@@ -7,11 +7,11 @@ import { type Host, listenForStop } from './cli/host.ts';
 import { printError, runProgram } from './cli/program.ts';
 import { Terminal } from './cli/terminal.ts';
 
-/** How long after its command has ended the process exits, even if something keeps it alive. */
+/** How long after the end of its command the process exits, even if something keeps it alive. */
 const EXIT_AFTER_MS = 3_000;
 
-// All files of this program contain people's answers or lead to them, so only their owner can read them. The owner may give an
-// existing one to others: its rights stay.
+// All files of this program contain people's answers or lead to them, so only their owner can read them. The owner may give others
+// access to an existing file; its permissions stay.
 process.umask(0o077);
 
 const { version } = JSON.parse(

@@ -14,17 +14,17 @@ import { SettingsError } from './base/errors.ts';
 import { type Environment, type ReadFile, SettingsReader } from './settings/settings-reader.ts';
 import { readHashKey, readTargets } from './settings/target-settings.ts';
 
-/** The settings that a command requires; every other one is checked if it is set. */
+/** The settings that a command requires. All others are checked if they are set. */
 export interface ConfigNeeds {
   /** FORMS_API_URL and FORMS_API_KEY. */
   readonly source?: boolean;
-  /** TARGET_FIELDS of each target, or of the one with this name (L11). */
+  /** TARGET_FIELDS of each target, or of the target with this name (L11). */
   readonly fields?: true | string;
-  /** The setting of the port that the command opens: it must be safe to show, where it is set. */
+  /** The setting of the port that the command opens. If it is set, the port must be safe to open. */
   readonly serves?: 'PORT' | 'WORKER_PORT';
 }
 
-/** All settings, checked. Nothing else of the program looks at the environment. */
+/** All settings, checked. Nothing else in the program reads the environment. */
 export type Config = Readonly<ReturnType<typeof loadConfig>>;
 
 /**
@@ -36,12 +36,12 @@ export function loadConfig(env: Environment, readFile: ReadFile, needs: ConfigNe
   const names = reader.read('TARGETS');
   reader.problems.push(...misspeltVariables(reader.variables, names ?? []));
   reader.problems.push(...uncheckedCertificates(reader));
-  // Also without any connection to another machine, where no other check finds it.
+  // Read even without any connection to another machine, when no other check would find a mistake.
   reader.read('ALLOW_PLAINTEXT');
   const dataDir = reader.read('DATA_DIR');
   const source = readSource(reader, needs.source ?? false);
   const config = {
-    /** Undefined only when it is not required and not set. */
+    /** Undefined only if it is not required and not set. */
     source,
     /** At least one. */
     targets: readTargets(reader, names, dataDir, needs.fields),
@@ -50,11 +50,11 @@ export function loadConfig(env: Environment, readFile: ReadFile, needs: ConfigNe
     /** Null: never PATCH. */
     rule: readRule(reader),
     maxDeleteFraction: reader.read('MAX_DELETE_FRACTION'),
-    /** How long rows marked deleted stay; undefined: for ever. */
+    /** How long rows marked deleted stay; undefined: forever. */
     purgeDeletedAfterMs: reader.read('PURGE_DELETED_AFTER'),
-    /** How long histories keep former values; undefined: for ever. */
+    /** How long histories keep earlier values; undefined: forever. */
     purgeHistoryAfterMs: reader.read('PURGE_HISTORY_AFTER'),
-    /** Access to Google Sheets and BigQuery; all undefined: the machine's own Google account. */
+    /** Access to Google Sheets and BigQuery. If all are undefined: the machine's own Google account. */
     google: {
       credentialsJson: reader.read('GOOGLE_CREDENTIALS_JSON'),
       credentialsFile: reader.read('GOOGLE_APPLICATION_CREDENTIALS'),
@@ -69,7 +69,7 @@ export function loadConfig(env: Environment, readFile: ReadFile, needs: ConfigNe
     host: readHost(reader, needs.serves),
     /** Of the status page. */
     port: reader.read('PORT'),
-    /** Where a worker reports that it is alive; undefined: nowhere. */
+    /** The port at which a worker reports that it is alive; undefined: none. */
     workerPort: reader.read('WORKER_PORT'),
     adminPassword: reader.read('ADMIN_PASSWORD'),
     notify: readNotify(reader),

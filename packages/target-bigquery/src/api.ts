@@ -5,18 +5,18 @@ import { addToBill } from '../../../src/targets/billing.ts';
 import { credentialsFailure, factsOf } from '../../../src/targets/google/call-failure.ts';
 import { BigQueryError } from './errors.ts';
 
-/** Some two minutes: outlasts a table that others change, not an outage. */
+/** About two minutes: outlasts a table that others change, not an outage. */
 const RETRY: RetryPolicy = {
   attempts: 8,
   baseDelayMs: 1_000,
   maxDelayMs: 32_000,
   maxServerDelayMs: 60_000,
 };
-/** BigQuery answers after this time that a job goes on. */
+/** After this time, BigQuery answers that a job is still running. */
 const JOB_WAIT_MS = 25_000;
-/** Longer than any answer takes. */
+/** Longer than any response takes. */
 const CALL_LIMIT_MS = 90_000;
-/** Rows in one answer, which has at most 10 MB. */
+/** Rows in one response, which has at most 10 MB. */
 const PAGE_ROWS = 20_000;
 
 export interface HttpRequest {
@@ -33,17 +33,17 @@ export interface HttpAnswer {
   readonly retryAfter: string | undefined;
 }
 
-/** How the service is reached. */
+/** How to connect to the service. */
 export interface ApiOptions {
   readonly project: string;
   readonly dataset: string;
-  /** Where the dataset is; undefined: where it was made, and `US` for a new one. */
+  /** The location of the dataset; undefined: where it exists, and `US` for a new one. */
   readonly location: string | undefined;
-  /** Of the service, without a slash at its end. */
+  /** The address of the service, without a slash at its end. */
   readonly endpoint: string;
-  /** Most bytes that one job may be billed. */
+  /** The most bytes that one job may be billed. */
   readonly maxBytes: number;
-  /** Sends a request in the name of the account. Rejects only without an answer. */
+  /** Sends a request in the name of the account. Rejects only if there is no response. */
   readonly send: (request: HttpRequest) => Promise<HttpAnswer>;
   readonly clock: Clock;
   /** Called with the bytes that a job was billed. */
@@ -56,7 +56,7 @@ export type NamedParam = readonly [
   value: string | number | bigint | readonly string[],
 ];
 
-/** A value of a result: null, or a text as the service writes it. */
+/** A value of a result: null, or its text from the service. */
 type Wire = string | null;
 
 interface QueryAnswer {
@@ -94,7 +94,7 @@ interface CallOptions {
   readonly ifMatch?: string;
 }
 
-/** Calls of the BigQuery API, with our own repetitions. Rejects with {@link BigQueryError}. */
+/** Calls of the BigQuery API, with our own retries. Rejects with {@link BigQueryError}. */
 export class BigQueryApi {
   readonly options: ApiOptions;
 
@@ -108,7 +108,7 @@ export class BigQueryApi {
     return `/bigquery/v2/projects/${project}/datasets/${dataset}${more}`;
   }
 
-  /** What each request to run a statement says, the limit for what it may be billed among it. */
+  /** The common part of requests that run a statement, with the limit on billed bytes. */
   queryBody(sql: string): object {
     const { project: projectId, dataset: datasetId, location, maxBytes } = this.options;
     return {
@@ -121,14 +121,14 @@ export class BigQueryApi {
     };
   }
 
-  /** A call that can be sent again without harm. */
+  /** A call that can be repeated without harm. */
   call<T>(method: HttpRequest['method'], path: string, options: CallOptions = {}): Promise<T> {
     return this.#retried(() => this.#once<T>(method, path, options));
   }
 
   /**
-   * Runs a statement or script, and reads its result piece by piece. A request whose answer is lost is sent again under its ID, so that
-   * it runs once; one that was undone because another transaction was faster gets another ID.
+   * Runs a statement or script, and reads its result piece by piece. If a response is lost, the request is sent again with its ID,
+   * so that it runs once. If it was rolled back because another transaction was faster, it gets another ID.
    */
   async *pages(
     sql: string,
@@ -227,7 +227,7 @@ export class BigQueryApi {
       });
     } catch (error) {
       const facts = factsOf(error);
-      // What Google's client says when it gets no token is described where the error is shown.
+      // The errors of Google's client when it gets no token are described where they are shown.
       if (credentialsFailure(facts) !== undefined) throw error;
       throw new BigQueryError({ status: 0, reason: facts.code || 'no answer', text: '' });
     }
@@ -237,7 +237,7 @@ export class BigQueryApi {
     if (isFine && data !== undefined) return data as T;
     const { reason, text: said } = factsOf({ response: { status, data } });
     throw new BigQueryError({
-      // An answer that is not JSON comes from a gateway.
+      // A response that is not JSON comes from a gateway.
       status: isFine ? 502 : status,
       reason,
       text: said,
@@ -267,7 +267,7 @@ function wireParam([name, value]: NamedParam): object {
   return { name, parameterType: { type }, parameterValue: { value: String(value) } };
 }
 
-/** A value as the store reads it: times as canonical text, numbers of FLOAT64 as numbers, truth as 1 or 0, else the text. */
+/** A value for the store: times as canonical text, FLOAT64 as numbers, booleans as 1 or 0, otherwise the text. */
 function readValue(value: Wire, type: string): unknown {
   if (value === null) return null;
   if (type === 'TIMESTAMP') return timeOfMicros(BigInt(value));

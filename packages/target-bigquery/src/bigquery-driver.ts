@@ -5,12 +5,12 @@ import { BigQueryError } from './errors.ts';
 import { Leases } from './lease.ts';
 import { BigQuerySession } from './session.ts';
 
-/** How a dataset is reached, by the account with this address. */
+/** How to connect to a dataset, with the account of this address. */
 export interface BigQueryOptions extends ApiOptions {
   readonly email: string | undefined;
 }
 
-/** A dataset of BigQuery as a database for the mirror's SQL store. The mirror makes it where it is missing and the account may. */
+/** A dataset of BigQuery as a database for the mirror's SQL store. The mirror creates it if it is missing and the account may. */
 export function bigQueryDriver(options: BigQueryOptions): Driver {
   const { project, dataset, location = 'US' } = options;
   const api = new BigQueryApi(options);

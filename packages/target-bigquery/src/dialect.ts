@@ -10,8 +10,8 @@ const on = `t.id = s.id AND ${MONTHS}`;
 const joined = (to: string): string => `${STAGE} AS s LEFT JOIN ${to} AS t ON ${on}`;
 
 /**
- * The staged rows are a parameter of each statement. One MERGE inserts those that are new and updates those that differ, in the months in
- * which they are.
+ * The staged rows are a parameter of each statement. One MERGE inserts new rows and updates those that differ, in the months that
+ * contain them.
  */
 const STAGING: Staging = {
   stage: STAGE,
@@ -39,12 +39,12 @@ const STAGING: Staging = {
   answers: answersOf,
 };
 
-/** How BigQuery does things. Times are TIMESTAMP; texts and JSON are STRING. `subject`: for messages. */
+/** The dialect of BigQuery. Times are TIMESTAMP; texts and JSON are STRING. `subject`: for messages. */
 export const bigQueryDialect = (subject: Subject): Dialect => ({
   product: 'BigQuery',
   version: "'API v2'",
   types: {
-    // Every number that JavaScript has, unchanged; more digits go into the text column beside it.
+    // Holds every JavaScript number unchanged; more digits go into the text column beside it.
     number: 'FLOAT64',
     text: 'STRING',
     json: 'STRING',

@@ -7,25 +7,23 @@ import {
   type FailureTexts,
 } from '../../../src/targets/google/call-failure.ts';
 
-/** The only right that the target asks Google for. */
+/** The only right that the target requests from Google. */
 const BIGQUERY_SCOPE = 'https://www.googleapis.com/auth/bigquery';
 const API = { product: 'BigQuery', host: 'bigquery.googleapis.com', scope: BIGQUERY_SCOPE };
 const CONSOLE = 'https://console.cloud.google.com';
 
-/** What Google answered, or how the call failed. */
+/** Google's response, or how the call failed. */
 export interface Failure {
-  /** HTTP status; 0 without an answer. */
+  /** HTTP status; 0 without a response. */
   readonly status: number;
   /** Google's word: `invalidQuery`, `notFound`. */
   readonly reason: string;
-  /** Google's message: to be searched, never to be shown, because it may quote an answer (L11). */
+  /** Google's message. It may be searched but never shown, because it may quote an answer (L11). */
   readonly text: string;
   readonly retryAfter?: string | undefined;
 }
 
-/**
- * A failed call. Its message holds only Google's word for the reason; {@link BigQueryError.says} searches Google's own message.
- */
+/** A failed call. Its message contains only Google's reason code; {@link BigQueryError.says} searches Google's own message. */
 export class BigQueryError extends Error {
   readonly status: number;
   readonly reason: string;
@@ -50,12 +48,12 @@ export class BigQueryError extends Error {
       : undefined;
   }
 
-  /** The first group of a pattern in Google's message. For numbers of ours only. */
+  /** The first group of a pattern in Google's message. Only for our own numbers. */
   found(pattern: RegExp): string | undefined {
     return pattern.exec(this.#text)?.[1];
   }
 
-  /** Nothing happened, or the same request can be sent again under its ID. */
+  /** Nothing happened, or the same request can be sent again with its ID. */
   get passes(): boolean {
     return (
       this.isThrottled ||
@@ -65,7 +63,7 @@ export class BigQueryError extends Error {
     );
   }
 
-  /** Nothing happened: the request has to be sent again under another ID. */
+  /** Nothing happened; the request must be sent again with another ID. */
   get isThrottled(): boolean {
     return (
       this.status === 429 ||
@@ -74,7 +72,7 @@ export class BigQueryError extends Error {
     );
   }
 
-  /** The transaction was undone because another one changed one of its tables first. */
+  /** The transaction was rolled back because another one changed one of its tables first. */
   get isConflict(): boolean {
     return this.says(
       /aborted due to concurrent update|Could not serialize access|concurrent (?:update|modification)/i,
@@ -85,7 +83,7 @@ export class BigQueryError extends Error {
     return this.status === 404 || this.reason === 'notFound';
   }
 
-  /** Something of that name is there. */
+  /** Something with that name exists. */
   get exists(): boolean {
     return this.status === 409 || this.reason === 'duplicate';
   }
@@ -96,14 +94,14 @@ export class BigQueryError extends Error {
   }
 }
 
-/** A row that no request has room for. */
+/** A row that does not fit into a request. */
 export class RowTooLarge extends Error {}
 
-/** What a call was about, for messages. */
+/** The subject of a call, for messages. */
 export interface Subject {
   readonly project: string;
   readonly dataset: string;
-  /** The account's address, where it is known. */
+  /** The account's address, if known. */
   readonly email: string | undefined;
 }
 
@@ -117,7 +115,7 @@ const denied = (texts: FailureTexts): ErrorDescription => text('TARGET_DENIED', 
 const passing = (what: string): ErrorDescription =>
   text('TARGET_UNREACHABLE', [what, 'The next run tries again.']);
 
-/** Describes an error of the client in words for people; undefined for one that it did not throw. */
+/** Describes an error of the client in words for people; undefined for an error that the client did not throw. */
 export function describeBigQueryError(
   error: unknown,
   subject: Subject,
@@ -164,7 +162,7 @@ export function describeBigQueryError(
   ]);
 }
 
-/** What Google says where access is denied, the most exact first: the word for the reason and the message. */
+/** Google's responses to a denied access, the most specific first: the reason code and the message. */
 const refusals = ({
   project,
   dataset,

@@ -2,12 +2,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { BigQueryApi } from './api.ts';
 import { BigQueryError } from './errors.ts';
 
-/** The empty table whose labels are the leases: a label is changed for nothing, and only if nobody else changed one since. */
+/** The empty table whose labels are the leases. Changing a label costs nothing, and succeeds only if no one has changed one since. */
 const TABLE = '_mirror_lease';
-/** A lease that was not renewed for so long belongs to nobody. */
+/** A lease that was not renewed for this long has expired. */
 const LEASE_MS = 30_000;
 const RENEW_MS = 10_000;
-/** How often others may have been faster. */
+/** How often others may be faster. */
 const TRIES = 10;
 
 interface TableResource {
@@ -15,12 +15,13 @@ interface TableResource {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** The labels to write: null removes one. Undefined: nothing is to be done. */
+/** The labels to write; null removes one. Undefined: there is nothing to do. */
 type Labels = Readonly<Record<string, string | null>>;
 
 /**
- * Leases by name, over all processes that write to the dataset. They keep work from being done twice; the revision of a form's state is what
- * keeps two writers apart. A process renews its leases until it gives them back; 30 seconds after it was killed, others can take them.
+ * Leases by name, over all processes that write to the dataset. They keep work from being done twice; the revision of a form's
+ * state keeps two writers apart. A process renews its leases until it gives them back; 30 seconds after it was killed, others can
+ * take them.
  */
 export class Leases {
   readonly #api: BigQueryApi;
@@ -32,12 +33,12 @@ export class Leases {
     this.#api = api;
   }
 
-  /** Takes a lease. Returns what gives it back; null where another holder has it. */
+  /** Takes a lease. Returns a function that gives it back; null if another holder has it. */
   async take(name: string): Promise<(() => Promise<void>) | null> {
     const key = `lease-${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
     if (this.#held.has(key)) return null;
     const isTaken = await this.#change((labels) => {
-      // Our own, of which we hold nothing, is of an attempt whose answer was lost.
+      // A lease of our own that we do not hold comes from an attempt whose response was lost.
       if (this.#isLive(labels[key]) && !this.#isOwn(labels[key])) return undefined;
       const dead = Object.keys(labels).filter((each) => !this.#isLive(labels[each]));
       return { ...Object.fromEntries(dead.map((each) => [each, null])), [key]: this.#value() };
@@ -67,7 +68,7 @@ export class Leases {
         () => stop.aborted,
         () => true,
       );
-    // One that fails is made up for by the next, or others take the lease.
+    // If a renewal fails, the next one makes up for it, or others take the lease.
     while (!(await isStopped())) await this.#renew().catch(() => {});
   }
 
@@ -93,7 +94,7 @@ export class Leases {
     return this.#api.options.clock.now() - atMs < LEASE_MS;
   }
 
-  /** Changes labels as they are now; false where `next` wants nothing changed. */
+  /** Changes the current labels; false if `next` wants nothing changed. */
   async #change(
     next: (labels: Readonly<Record<string, string>>) => Labels | undefined,
   ): Promise<boolean> {

@@ -20,9 +20,9 @@ import {
   translated,
 } from './statements.ts';
 
-/** Bytes of staged rows in one request, which may have 10 MB with all that is escaped in it. */
+/** Bytes of staged rows in one request, which may have 10 MB including all escapes. */
 const MOST_STAGED_BYTES = 4_000_000;
-/** No transaction takes so long. */
+/** No transaction takes this long. */
 const STAGE_LIMIT_S = 3_600;
 const ALONE_TRIES = 30;
 const ALONE_REST_MS = 1_000;
@@ -34,7 +34,7 @@ interface Pending extends Statement {
   readonly asserts?: boolean;
 }
 
-/** Rows that were staged. */
+/** Staged rows. */
 interface Stage {
   /** The rows as a query or a table, and the parameter of the query. */
   readonly sql: string;
@@ -46,8 +46,8 @@ interface Stage {
 
 /**
  * BigQuery has no connection. A transaction is one script, sent at its end: changes wait until then, and a query after some of them
- * sends a script that makes them, reads, and undoes them. So a process that is killed leaves no transaction open. A statement that makes
- * a table, column or view commits what was before it, as in MySQL.
+ * sends a script that makes them, reads, and undoes them. So a killed process leaves no transaction open. A statement that creates
+ * a table, column or view commits everything before it, as in MySQL.
  */
 export class BigQuerySession implements Connection {
   readonly dialect: Dialect;
@@ -114,7 +114,7 @@ export class BigQuerySession implements Connection {
     }
   }
 
-  /** A transaction of a session of the service, in which everything is read as of one instant. */
+  /** A transaction of a session of the service, which reads everything as of one moment. */
   async freeze(): Promise<void> {
     for await (const { sessionId } of this.#api.pages('BEGIN TRANSACTION', [], {
       opensSession: true,
@@ -141,7 +141,7 @@ export class BigQuerySession implements Connection {
     }
   }
 
-  /** Makes or replaces a view. */
+  /** Creates or replaces a view. */
   async putView(name: string, select: string): Promise<void> {
     const { project, dataset } = this.#api.options;
     const { sql } = await this.#translated(select, []);
@@ -150,7 +150,7 @@ export class BigQuerySession implements Connection {
     );
   }
 
-  /** See `Staging.load`. BigQuery enforces no key: a query says whether one of the IDs is there. */
+  /** See `Staging.load`. BigQuery enforces no key, so a query finds out whether one of the IDs exists. */
   async load({ into, names, types, rows, same }: Loading): Promise<void> {
     const values = rows as readonly (readonly Param[])[];
     const ids = values.map(([id]) => String(id));
@@ -170,7 +170,7 @@ export class BigQuerySession implements Connection {
     );
   }
 
-  /** Rows that one request has no room for go into a table of their own first, which lasts as long as the transaction. */
+  /** Rows that do not fit into one request go into a table of their own first, which exists as long as the transaction. */
   async #stageRows(
     columns: readonly StageColumn[],
     rows: readonly (readonly Param[])[],
@@ -197,7 +197,7 @@ export class BigQuerySession implements Connection {
     return false;
   }
 
-  /** See `Session.changeRows`. Each request would be too large with all rows in it: they go into a table first. */
+  /** See `Session.changeRows`. A request with all rows would be too large, so they go into a table first. */
   async changeRows({ table, keys, names, emptied, rows }: RowChanges): Promise<void> {
     const columns = [...keys, ...names].map((name) => {
       return { name: unquoted(name), type: name === 'until' ? 'TIMESTAMP' : 'STRING' };
@@ -211,7 +211,7 @@ export class BigQuerySession implements Connection {
     );
   }
 
-  /** Puts rows, as JSON, into a table that lasts as long as the transaction; its name, quoted. */
+  /** Puts rows, as JSON, into a table that exists as long as the transaction. Returns its quoted name. */
   async #stageTable(columns: readonly StageColumn[], chunks: readonly string[]): Promise<string> {
     const table = await this.#makeStage(columns.map(({ name, type }) => `\`${name}\` ${type}`));
     const into = `INSERT INTO \`${table}\` (${columns.map(({ name }) => `\`${name}\``).join(', ')})`;
@@ -220,7 +220,7 @@ export class BigQuerySession implements Connection {
     return `\`${table}\``;
   }
 
-  /** Makes a table for staged rows, and drops those that killed processes left. */
+  /** Creates a table for staged rows, and drops those that killed processes left. */
   async #makeStage(columns: readonly string[]): Promise<string> {
     const nowS = Math.floor(this.#api.options.clock.now() / 1_000);
     for (const { name } of await this.#relations()) {
@@ -253,7 +253,7 @@ export class BigQuerySession implements Connection {
       if (rows.length > 0) yield [...rows];
   }
 
-  /** Runs a statement or script; how many rows it changed. */
+  /** Runs a statement or script. Returns how many rows it changed. */
   async #changed(statement: Statement): Promise<number> {
     let many = 0;
     for await (const { changed } of this.#api.pages(statement.sql, statement.params))
@@ -274,7 +274,7 @@ export class BigQuerySession implements Connection {
     }
   }
 
-  /** What the session does itself, or at once; false for a change of rows. */
+  /** Handles statements that the session runs itself or at once; false for a change of rows. */
   async #isOwnWork(sql: string): Promise<boolean> {
     const [, word = '', rest = ''] = /^\s*(\w+)\s*(.*)/s.exec(sql) ?? [];
     switch (word.toUpperCase()) {
@@ -307,7 +307,7 @@ export class BigQuerySession implements Connection {
       : statement;
   }
 
-  /** The months in which rows with the staged IDs are, as a condition with literals: only these partitions are then read. */
+  /** The months that contain rows with the staged IDs, as a condition with literals, so that only these partitions are read. */
   async #months(sql: string): Promise<string> {
     const stage = this.#stage;
     const table = /(\S+) AS t (?:ON|USING)/.exec(sql)?.[1] ?? '';
@@ -360,7 +360,7 @@ export class BigQuerySession implements Connection {
   }
 }
 
-/** Rows as JSON, in pieces that a request has room for. */
+/** Rows as JSON, in pieces that fit into a request. */
 function chunksOf(rows: readonly (readonly Param[])[]): string[] {
   const chunks: string[] = [];
   let [texts, bytes]: [string[], number] = [[], 0];

@@ -2,15 +2,15 @@ import type { Param } from '../../../src/targets/sql/dialect.ts';
 import type { NamedParam } from './api.ts';
 
 /*
- * The store's statements as BigQuery takes them. The store quotes names with ", numbers its parameters, declares keys and ends an INSERT
- * with ON CONFLICT; BigQuery quotes with `, names its parameters, enforces no key, and has MERGE.
+ * Translates the store's statements for BigQuery. The store quotes names with ", numbers its parameters, declares keys and ends an
+ * INSERT with ON CONFLICT; BigQuery quotes with `, names its parameters, enforces no key, and has MERGE.
  */
 
 /** Statements that the session answers from the API's lists, which cost nothing. */
 export const COLUMNS_OF = 'columns of $1';
 export const RELATIONS = 'tables and views';
 
-/** Stands for the rows that were staged, and for the condition on the months in which their stored rows are. */
+/** Placeholders for the staged rows, and for the condition on the months that contain their stored rows. */
 export const MONTHS = '_mirror_months';
 
 /** A statement with named parameters. */
@@ -21,7 +21,7 @@ export interface Statement {
 
 /** What a statement refers to. */
 export interface Surroundings {
-  /** Makes names for parameters that no other statement of the transaction has. */
+  /** Makes parameter names that no other statement of the transaction has. */
   readonly nextName: () => string;
   /** The text for {@link STAGE}. */
   readonly stage?: string | undefined;
@@ -31,11 +31,11 @@ export interface Surroundings {
 
 const TOKENS = /r?'(?:[^'\\]|\\.)*'|"((?:[^"]|"")*)"|`[^`]*`|\$(\d+)|\b_mirror_(?:stage|months)\b/g;
 
-/** A name as BigQuery has it: of letters, digits and `_`. */
+/** A valid BigQuery name: letters, digits and `_`. */
 export const nameOf = (name: string): string =>
   name.replaceAll(/\W+/g, '_').replace(/(?<=.)_+$/, '') || '_';
 
-/** A statement of the store in GoogleSQL. NULL is written into the text, because a parameter has a type. */
+/** A statement of the store in GoogleSQL. NULL is written into the text, because a parameter needs a type. */
 export function translated(
   sql: string,
   values: readonly Param[],
@@ -64,7 +64,7 @@ export function translated(
   return { sql: text, params: [...params.values()].filter((param) => param !== null) };
 }
 
-/** BigQuery enforces no key. Tables of forms are partitioned by month, and all are clustered by what finds a row. */
+/** BigQuery enforces no key. Tables of forms are partitioned by month, and all are clustered by the column that finds a row. */
 function withLayout(sql: string): string {
   const table = sql
     .replaceAll(/,\s*PRIMARY KEY\s*\(([^)]*)\)/g, '')
@@ -76,13 +76,13 @@ function withLayout(sql: string): string {
   return `${table}${partition} CLUSTER BY ${key}`;
 }
 
-/** The end of an INSERT of selected rows, which have keys that are not there: the name of a commit is in one transaction only. */
+/** The end of an INSERT of selected rows whose keys do not exist yet, because only one transaction has the name of a commit. */
 const IF_THERE = /\sON CONFLICT \([^)]*\) DO NOTHING\s*$/;
 
 const INSERT =
   /^\s*INSERT INTO (\S+) \(([^)]*)\) VALUES .*\sON CONFLICT \(([^)]*)\) DO (?:NOTHING|UPDATE SET (.*))$/s;
 
-/** An INSERT of rows that leaves or changes those whose key is there. All rows are one parameter; undefined for another INSERT. */
+/** An INSERT that skips or changes rows whose key exists. All rows are one parameter; undefined for another INSERT. */
 function asMerge(
   sql: string,
   values: readonly Param[],
@@ -112,13 +112,13 @@ function asMerge(
   };
 }
 
-/** A column of rows that a parameter holds. */
+/** A column of the rows in a parameter. */
 export interface StageColumn {
   readonly name: string;
   readonly type: string;
 }
 
-/** A query of rows that a parameter holds as JSON: a list for each, with a value for each of these columns. */
+/** A query of the rows in a parameter, which has JSON: a list per row, with a value for each of these columns. */
 export const rowsOf = (columns: readonly StageColumn[], param: string): string =>
   `SELECT ${columns
     .map(({ name, type }, at) => {
@@ -135,7 +135,7 @@ export const jsonOf = (value: unknown): string =>
 
 const RELATION = /r?'(?:[^'\\]|\\.)*'|`[^`]*`|\b((?:FROM|JOIN)\s+)(`\w+`|_mirror_\w+)/g;
 
-/** The query of a view, in which each table has its dataset (`project.dataset`): a view has no default one. */
+/** The query of a view, with the dataset (`project.dataset`) before each table, because a view has no default dataset. */
 export const qualified = (sql: string, dataset: string): string =>
   sql.replaceAll(RELATION, (found, before: string | undefined, table: string | undefined) =>
     before === undefined || table === undefined
@@ -151,7 +151,7 @@ export const literal = (text: string): string =>
     .replaceAll('\n', '\\n')
     .replaceAll('\r', '\\r')}'`;
 
-/** The transaction of some statements. `ends`: COMMIT, or a query whose result is that of the script, which then changes nothing. */
+/** A transaction of some statements. `ends`: COMMIT, or a query whose result is the script's; the script then changes nothing. */
 export function scriptOf(
   statements: readonly (Statement & { readonly asserts?: boolean })[],
   ends: Statement | 'COMMIT',

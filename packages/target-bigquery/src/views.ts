@@ -7,7 +7,7 @@ const state = (path: string, document = 's.state'): string =>
   `JSON_VALUE(${document}, '$.${path}')`;
 const timestamp = (ms: string): string => `TIMESTAMP_MILLIS(CAST(${ms} AS INT64))`;
 
-/** How BigQuery writes the public views. JSON is kept as text, because its own type changes the last digits of some numbers. */
+/** How BigQuery writes the public views. JSON is stored as text, because BigQuery's own type changes the last digits of some numbers. */
 export const bigQueryViews: ViewFragments = {
   maxLabelBytes: 290,
   labelOf: (label) => nameOf(anyAscii(label.toWellFormed())),
