@@ -128,7 +128,7 @@ const ROWS = {
     graceMs: 0,
     title: 'Deletions are held',
     meaning: 'More rows disappeared than MAX_DELETE_FRACTION allows. None was marked deleted.',
-    remedy: 'Look at the form in the dashboard. If they were deleted on purpose, accept them:',
+    remedy: null,
   },
   SLUG_REUSED: {
     scope: 'form',

@@ -149,9 +149,11 @@ function* problemsOf(known: KnownForm, around: Surroundings): Generator<Problem>
     const place = `${shellOption('--form', slug)} ${shellOption('--target', target)}`;
     const command = `forms-mirror sync --full --accept-deletes ${place}`;
     const sinceMs = runs.findLast((run) => run.held > 0)?.endedAtMs ?? null;
-    yield problemOf({ code: 'DELETIONS_HELD', message, sinceMs }, { command });
+    yield problemOf({ code: 'DELETIONS_HELD', message, sinceMs }, { remedy: ACCEPT, command });
   }
 }
+
+const ACCEPT = 'Look at the form in the dashboard. If they were deleted on purpose, accept them:';
 
 /** Since when a stale form has had no news or, before its first run, was due to be copied; null: it is not stale. */
 function silentSinceMs(known: KnownForm, around: Surroundings): number | null {

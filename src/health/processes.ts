@@ -31,7 +31,7 @@ export async function readProcesses(
   const running = records.filter((record) => isRunning(record, nowMs));
   const last = records.toSorted((a, b) => b.atMs - a.atMs)[0];
   if (running.length === 0 && last !== undefined && !isOwn) {
-    const message = `${last.role} (process ${last.pid} on ${last.host}) has died; it was last seen at ${exact(last.atMs)}. Nothing has been copied since.`;
+    const message = `${last.role} (process ${last.pid} on ${last.host}) has died; it was last seen at ${exact(last.atMs)}. No other one runs with this DATA_DIR.`;
     return [{ code: 'NOT_RUNNING', message, sinceMs: last.atMs }];
   }
   // The oldest per code.

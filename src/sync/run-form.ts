@@ -173,7 +173,7 @@ async function syncToEnd(work: Work): Promise<MirrorError | null> {
   return new MirrorError(
     'DELETIONS_HELD',
     `The source does not show ${held} rows of ${nameOf(state)}, more than MAX_DELETE_FRACTION allows at once, so none was ` +
-      `marked deleted. If they were deleted on purpose, run: forms-mirror sync --full --accept-deletes ${option}`,
+      `marked deleted. Look at the form in the dashboard. If they were deleted on purpose, run: forms-mirror sync --full --accept-deletes ${option}`,
   );
 }
 

@@ -32,6 +32,20 @@ describe('sync', () => {
     );
   });
 
+  it('names the command that accepts held deletions once', async () => {
+    const { env, sandbox } = await openPlace();
+    const args = ['sync', '--form', 'customer-feedback'];
+    await runCli(args, env);
+    const { store } = sandbox;
+    const { id = '' } = store.formBySlug('customer-feedback') ?? {};
+    for (const submission of store.ids(id).slice(0, 30)) store.delete(submission);
+    const { code, stdout } = await runCli(args, env);
+    const lines = stdout.trim().split('\n');
+    expect([code, lines.filter((line) => line.endsWith(':'))]).toEqual([1, []]);
+    const command = `forms-mirror sync --full --accept-deletes --form ${id}`;
+    expect(lines.filter((line) => line.includes(command))).toHaveLength(1);
+  });
+
   it('--dry-run writes nothing, neither here nor at the source', async () => {
     const { env, file, sandbox } = await openPlace();
     await runCli(['sync'], env);

@@ -191,7 +191,7 @@ describe('the records of processes', () => {
     await record({ ...dead, atMs: NOW - DAY });
     await record({ ...elsewhere, role: 'worker', atMs: NOW - HOUR, troubles: [away(DAY)] });
     const message =
-      'worker (process 42 on web-7) has died; it was last seen at 2026-05-12 08:30:00 UTC. Nothing has been copied since.';
+      'worker (process 42 on web-7) has died; it was last seen at 2026-05-12 08:30:00 UTC. No other one runs with this DATA_DIR.';
     expect(await readProcesses(dataDir, NOW)).toEqual([
       { message, code: 'NOT_RUNNING', sinceMs: NOW - HOUR },
     ]);

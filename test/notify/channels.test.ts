@@ -96,7 +96,9 @@ describe('a webhook', () => {
       statusUrl: 'https://mirror.example.com',
     });
     const evil = form(0, {
-      problems: [problem('DELETIONS_HELD', { command: 'forms-mirror sync' })],
+      problems: [
+        problem('DELETIONS_HELD', { remedy: 'Accept them:', command: 'forms-mirror sync' }),
+      ],
     });
     const name = '<!channel> @here [x](https://evil.example) {{DATE(1)}}\n\u202E';
     await look({ forms: [{ ...evil, form: { ...evil.form, name } }] });
@@ -105,7 +107,7 @@ describe('a webhook', () => {
     pass(10 * MINUTE);
     await look({ forms: [{ ...evil, form: { ...evil.form, name } }] });
     expect(webhook.bodies[1]).toEqual({
-      text: '🟠 forms-mirror, ‹!channel› @\u200Bhere [x] (https://evil.example) {\u200B{DATE(1)}} \uFFFD → db: Deletions are held. It happened: DELETIONS_HELD. Look at the form in the dashboard. If they were deleted on purpose, accept them: forms-mirror sync https://mirror.example.com',
+      text: '🟠 forms-mirror, ‹!channel› @\u200Bhere [x] (https://evil.example) {\u200B{DATE(1)}} \uFFFD → db: Deletions are held. It happened: DELETIONS_HELD. Accept them: forms-mirror sync https://mirror.example.com',
     });
     expect(login).toBe(`Basic ${Buffer.from('me@x:p:ss').toString('base64')}`);
     expect(notifier.deliveryProblem).toBeNull();
@@ -289,7 +291,10 @@ describe('mail', () => {
     await using smtp = await startSmtp();
     const settings = { alertEmail: mail(smtp, {}, ['ops@example.com', 'jo@example.com']) };
     const { look, pass } = await open({ ...settings, statusUrl: 'https://mirror.example.com' });
-    const own = problem('DELETIONS_HELD', { command: 'forms-mirror sync --form a' });
+    const own = problem('DELETIONS_HELD', {
+      remedy: 'Accept them:',
+      command: 'forms-mirror sync --form a',
+    });
     const name = 'Přihláška\r\nBcc: all@example.com';
     const { form: identity } = form(0);
     await look({ forms: [form(0, { problems: [own], form: { ...identity, name } })] });
@@ -312,7 +317,7 @@ describe('mail', () => {
 
 It happened: DELETIONS_HELD.
 
-Look at the form in the dashboard. If they were deleted on purpose, accept them:
+Accept them:
 
 forms-mirror sync --form a
 
