@@ -7,7 +7,7 @@ import { fieldsOf, type FormsStore, type SandboxForm, type StoredSubmission } fr
 /** A request that has a valid key, ready to be served. */
 export interface ApiRequest {
   readonly method: string;
-  /** Without the base prefix, percent-encoded as it came; one that is outside of it begins with `..`. */
+  /** Without the base prefix, percent-encoded as received. A path outside of the prefix begins with `..`. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly contentType: string | undefined;
@@ -39,7 +39,7 @@ const CODES = {
   404: 'not_found',
 } as const;
 
-/** The answer to a refused request. */
+/** The response to a refused request. */
 export const problemReply = ({ status, message, fields }: Problem): Reply =>
   showJson(status, { error: CODES[status], message, ...(status === 400 && { fields }) });
 
@@ -60,7 +60,7 @@ const ENDPOINTS: readonly (readonly [method: string, path: RegExp, serve: Endpoi
   ['PATCH', /^\/submissions\/([^/]+)\/status$/, patchStatus],
 ];
 
-/** Serves a request, its effect on the store included. Throws {@link Problem}. */
+/** Serves a request, including its effect on the store. Throws {@link Problem}. */
 export function serveRequest(request: ApiRequest, store: FormsStore): Reply {
   for (const [method, pattern, serve] of ENDPOINTS) {
     const match = request.method === method ? pattern.exec(request.path) : null;
@@ -177,7 +177,7 @@ const bound = z
   .transform((text, context): number => {
     // A `+` that was not percent-encoded arrives as a space.
     const iso = text.replace(' ', '+');
-    // Without a zone, a date-time is UTC here, as a date is by the standard.
+    // Here, a date-time without a zone is UTC, as a date is in the standard.
     const ms = DATE.test(iso) ? Date.parse(/T[^Z+-]*$/.test(iso) ? `${iso}Z` : iso) : Number.NaN;
     if (Number.isNaN(ms)) context.addIssue({ code: 'custom', message: 'must be an ISO 8601 date' });
     return ms;
@@ -223,7 +223,7 @@ function decodeParameter(text: string): string {
   }
 }
 
-/** A form as the API shows it. */
+/** A form in the API's shape. */
 function showForm(
   { id, name, slug, createdAtMs, sections: all }: SandboxForm,
   store: FormsStore,
@@ -242,7 +242,7 @@ function showForm(
   };
 }
 
-/** A submission as the API shows it. */
+/** A submission in the API's shape. */
 function showSubmission(
   { id, formId, status, createdAt, data }: StoredSubmission,
   store: FormsStore,

@@ -1,4 +1,4 @@
-/** A stream of numbers that a seed determines; for sample data and traffic, not for secrets. */
+/** A stream of numbers that a seed determines, for sample data and traffic. Not for secrets. */
 export class Random {
   #state: number;
 
@@ -24,14 +24,14 @@ export class Random {
     return this.next() < probability;
   }
 
-  /** One of the items; throws RangeError when there are none. */
+  /** One of the items; throws RangeError if there are none. */
   pick<T>(items: readonly T[]): T {
     const item = items[this.int(0, items.length - 1)];
     if (item === undefined) throw new RangeError('pick() from an empty list');
     return item;
   }
 
-  /** So many characters of a–z and 0–9. */
+  /** A word of this many characters of a–z and 0–9. */
   word(length: number): string {
     let text = '';
     while (text.length < length) text += Math.floor(this.next() * 36).toString(36);

@@ -12,15 +12,15 @@ const replyOf = (status: number, type: string, body: string): Reply => {
   return { status, headers: { 'content-type': `${type}; charset=utf-8` }, body };
 };
 
-/** A JSON answer from text that is JSON already. */
+/** A JSON response from text that is already JSON. */
 export const jsonReply = (status: number, json: string): Reply =>
   replyOf(status, 'application/json', json);
 
-/** An answer as gateways and crashed servers give it. */
+/** A response like those of gateways and crashed servers. */
 export const htmlReply = (status: number, html: string): Reply =>
   replyOf(status, 'text/html', html);
 
-/** Sends the head of a reply, and returns its body: undefined where its status allows none. */
+/** Sends the head of a reply, and returns its body: undefined if its status allows none. */
 export function sendHead(response: ServerResponse, reply: Reply): Buffer | undefined {
   const hasBody = reply.status !== 204 && reply.status !== 304;
   const body = hasBody ? Buffer.from(reply.body) : undefined;

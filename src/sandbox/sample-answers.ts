@@ -6,7 +6,7 @@ import type { SandboxField } from './store.ts';
 /** Language of respondents. */
 export type Language = 'cs' | 'de' | 'en';
 
-/** One person who fills in a form: the same name in each of its answers. */
+/** One person who fills in a form, with the same name in each answer. */
 interface Respondent {
   readonly words: Vocabulary;
   readonly random: Random;
@@ -16,12 +16,12 @@ interface Respondent {
   readonly place: readonly string[];
 }
 
-/** What a respondent answers to a field. */
+/** A respondent's answer to a field. */
 export type Answer = (respondent: Respondent) => string | number;
 
 /**
- * Answers of one respondent to these fields, as they look in practice: text with diacritics, leading zeros and line
- * breaks, numbers as numbers. Optional answers are sometimes missing or empty.
+ * One respondent's answers to these fields, as in practice: text with diacritics, leading zeros and line breaks, numbers as
+ * numbers. Optional answers are sometimes missing or empty.
  */
 export function sampleAnswers(
   fields: readonly Pick<SandboxField, 'id' | 'answer' | 'required'>[],
@@ -71,7 +71,7 @@ export const ANSWERS = {
   salary: ({ random }) => random.int(28, 120) * 1000,
   price: ({ random }) => random.int(199, 49_900) / 100,
   remark: ({ words, random }) => (random.chance(0.5) ? random.pick(words.remarks) : ''),
-  /** A few sentences; now and then in paragraphs, seldom a whole page. */
+  /** A few sentences, sometimes in paragraphs, rarely a whole page. */
   story: ({ words: { sentences }, random }) => {
     const length = random.chance(0.02) ? random.int(30, 60) : random.int(1, 4);
     const first = random.int(0, sentences.length - 1);
@@ -92,7 +92,7 @@ export const oneOf =
   ({ random }) =>
     random.pick(options);
 
-/** Some of these, with commas between them. */
+/** Some of these, separated by commas. */
 export const someOf =
   (...options: readonly string[]): Answer =>
   ({ random }) =>

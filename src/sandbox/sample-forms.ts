@@ -7,14 +7,14 @@ interface SampleField {
   readonly required?: boolean;
 }
 
-/** A form that looks like real life. */
+/** A realistic form. */
 export interface SampleForm {
   readonly name: string;
   readonly slug: string;
-  /** Of its respondents. */
+  /** The language of its respondents. */
   readonly language: Language;
   readonly sections: readonly (readonly SampleField[])[];
-  /** A field that its owner deleted: only the older answers still carry it. */
+  /** A field that its owner deleted: only older answers still have it. */
   readonly deleted: SampleField;
   /** Its share of the submissions, relative to the other forms. */
   readonly share: number;

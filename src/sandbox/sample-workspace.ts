@@ -5,7 +5,7 @@ import { fieldsOf, FormsStore } from './store.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
-/** The submissions spread over so many days, ending yesterday. */
+/** The number of days over which submissions are spread, ending yesterday. */
 const DAYS = 180;
 /** The part of a form's life after which its deleted field is gone from the answers. */
 const DELETED_FIELD_LIFE = 0.4;
@@ -22,7 +22,7 @@ export interface SampleOptions {
   readonly clock?: { now(): number };
 }
 
-/** A workspace with forms and submissions as in real life. A million submissions take some 30 MB: answers are computed when read. */
+/** A workspace with realistic forms and submissions. A million submissions take about 30 MB, because answers are computed when read. */
 export function createSampleWorkspace(options: SampleOptions = {}): FormsStore {
   const { seed = 1, submissions = 1250, forms = 3, clock = Date } = options;
   const store = new FormsStore({ seed, clock });
@@ -67,7 +67,7 @@ function addSampleForm(
   }
 }
 
-/** Evenly over the days, by day from 6 to 23 o'clock; later numbers are never earlier. */
+/** Evenly over the days, between 6 and 23 o'clock; later numbers are never earlier. */
 function submittedAtMs(number: number, { count, firstMs, seed }: Life): number {
   const jitter = new Random(seed, 'time', number).next();
   const day = ((number + jitter) / count) * DAYS;
@@ -75,7 +75,7 @@ function submittedAtMs(number: number, { count, firstMs, seed }: Life): number {
   return Math.floor(firstMs + Math.floor(day) * DAY_MS + hours * HOUR_MS);
 }
 
-/** Old ones are mostly done with, the newest not yet looked at. */
+/** Old ones are mostly finished, the newest not yet opened. */
 function statusAfter(number: number, { count, seed }: Life, isPaid: boolean): string {
   const random = new Random(seed, 'status', number);
   const age = 1 - number / count;
@@ -85,7 +85,7 @@ function statusAfter(number: number, { count, seed }: Life, isPaid: boolean): st
   return isPaid && random.chance(0.5) ? 'PAID' : 'DONE';
 }
 
-/** So many submissions for each form, by share; the first takes what rounding leaves. */
+/** The number of submissions of each form, by share; the first form gets the rest of the rounding. */
 function shared(submissions: number, forms: readonly SampleForm[]): number[] {
   const shares = forms.reduce((sum, { share }) => sum + share, 0);
   const counts = forms.map(({ share }) => Math.floor((submissions * share) / shares));

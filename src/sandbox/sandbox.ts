@@ -16,7 +16,7 @@ import type { FormsStore } from './store.ts';
 
 const BASE_PATH = '/v1';
 
-/** Starts a stand-in Forms API over HTTP, on this port of 127.0.0.1; 0: any free one. Throws USAGE when the port is taken. */
+/** Starts a stand-in Forms API over HTTP on this port of 127.0.0.1; 0: any free one. Throws USAGE if the port is taken. */
 export async function startSandbox(store: FormsStore, port = 0): Promise<Sandbox> {
   const sandbox = new Sandbox(store);
   await sandbox.listen(port);
@@ -26,7 +26,7 @@ export async function startSandbox(store: FormsStore, port = 0): Promise<Sandbox
 /** A stand-in Forms API. */
 export class Sandbox implements AsyncDisposable {
   readonly store: FormsStore;
-  /** The one key that is valid now. */
+  /** The only valid key. */
   apiKey: string;
   /** Base address with its version prefix, without a slash at the end. */
   url = '';
@@ -62,7 +62,7 @@ export class Sandbox implements AsyncDisposable {
     await closed;
   }
 
-  /** Answers a request. `serve` makes the regular answer, its effect on the store included. */
+  /** Answers a request. `serve` makes the regular response, including its effect on the store. */
   protected answer(
     _request: ApiRequest,
     response: ServerResponse,
@@ -95,7 +95,7 @@ export class Sandbox implements AsyncDisposable {
   }
 }
 
-/** The request as a whole. Rejects when the client went away. */
+/** The whole request. Rejects if the client went away. */
 async function received(message: IncomingMessage): Promise<ApiRequest> {
   const url = new URL(message.url ?? '/', 'http://sandbox');
   const inside = url.pathname.startsWith(`${BASE_PATH}/`);
@@ -108,7 +108,7 @@ async function received(message: IncomingMessage): Promise<ApiRequest> {
   };
 }
 
-/** The key in a request's headers; empty for none. `Authorization` decides when both ways are used. */
+/** The key in a request's headers; empty if there is none. If both ways are used, `Authorization` decides. */
 function keyIn({ authorization, 'x-api-key': plain }: IncomingHttpHeaders): string {
   if (authorization === undefined) return String(plain ?? '');
   return /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '';

@@ -3,7 +3,7 @@ import type { Answers, Submission } from '../mirror/types.ts';
 import { Random } from './random.ts';
 import { type Answer, ANSWERS, type Language } from './sample-answers.ts';
 
-/** A field as the form's owner made it. The API shows ID and label. */
+/** A field as its form's owner made it. The API shows ID and label. */
 export interface SandboxField {
   readonly id: string;
   label: string;
@@ -12,7 +12,7 @@ export interface SandboxField {
   readonly answer: Answer;
 }
 
-/** A form as the store holds it. */
+/** A form in the store. */
 export interface SandboxForm {
   readonly id: string;
   slug: string;
@@ -24,31 +24,31 @@ export interface SandboxForm {
   readonly sections: SandboxField[][];
 }
 
-/** A field to be made; ID and the rest are made up when absent. */
+/** A field to make; its ID and the rest are generated if absent. */
 export type FieldDraft = Pick<SandboxField, 'label'> & Partial<SandboxField>;
 
-/** A form to be made. `fields`: those of a form of one section. */
+/** A form to make. `fields`: for a form of one section. */
 export interface FormDraft extends Partial<Omit<SandboxForm, 'sections' | 'name'>> {
   readonly name: string;
   readonly fields?: readonly FieldDraft[];
   readonly sections?: readonly (readonly FieldDraft[])[];
 }
 
-/** A submission as the store holds it. */
+/** A submission in the store. */
 export interface StoredSubmission extends Submission {
   /** As the API shows it. */
   readonly createdAt: string;
   readonly createdAtMs: number;
 }
 
-/** A submission to be made. */
+/** A submission to make. */
 export interface SubmissionDraft {
   readonly formId: string;
-  /** A function is called when they are asked for. */
+  /** A function is called when the answers are requested. */
   readonly data: Answers | (() => Answers);
   /**
-   * Default: now. Milliseconds, or text that the API then shows unchanged (an import of old submissions, another
-   * notation, a broken date, which is sorted and filtered as if created now).
+   * Default: now. Milliseconds, or text that the API then shows unchanged (an import of old submissions, another notation, or an
+   * invalid date, which is sorted and filtered as if created now).
    */
   readonly createdAt?: number | string;
   /** Default: NEW. Any text. */
@@ -57,23 +57,26 @@ export interface SubmissionDraft {
   readonly id?: string;
 }
 
-/** Properties that the API shows otherwise than the store holds them; an undefined one is left out. */
+/** Properties that the API shows differently from the store; an undefined one is omitted. */
 export type Distortion = Readonly<Record<string, unknown>>;
 
 /** Options of a new store. */
 export interface StoreOptions {
-  /** Determines every ID that is made up. Default 1. Two workspaces need two seeds. */
+  /** Determines every generated ID. Default 1. Two workspaces need two seeds. */
   readonly seed?: number | string;
   /** Default: the system's. */
   readonly clock?: { now(): number };
 }
 
-/** The number in a field's ID begins here, not today: settings that name a field stay valid when the sandbox is started another day. */
+/**
+ * The number in a field's ID begins here, not today, so that settings with field IDs stay valid when the sandbox is started on
+ * another day.
+ */
 const FIRST_FIELD_MS = Date.UTC(2026, 4, 25);
 
 /**
- * One workspace's forms and submissions, in memory: what the stand-in serves, and what tests do behind its back.
- * Every read shows the present instant. Methods that change something throw USAGE for an ID that never was.
+ * The forms and submissions of one workspace, in memory, for the stand-in to serve and for tests to change. Every read shows the
+ * present moment. Methods that change something throw USAGE for an ID that never existed.
  */
 export class FormsStore {
   readonly seed: number | string;
@@ -82,7 +85,7 @@ export class FormsStore {
   readonly #forms = new Map<string, SandboxForm>();
   readonly #submissions = new Map<string, StoredSubmission & { status: string }>();
   readonly #distortions = new Map<string, Distortion>();
-  /** Submissions by time, of one form or in all, until one comes or goes. */
+  /** Submissions by time, of one form or of all, until one comes or goes. */
   readonly #byTime = new Map<string | undefined, readonly StoredSubmission[]>();
   readonly #formRandom: Random;
   readonly #idRandom: Random;
@@ -94,22 +97,22 @@ export class FormsStore {
     this.#idRandom = new Random('submissions', seed);
   }
 
-  /** The forms that exist, in the order they were made. */
+  /** The existing forms, in the order in which they were made. */
   forms(): SandboxForm[] {
     return [...this.#forms.values()];
   }
 
-  /** The form with this ID, undefined when there is none now. */
+  /** The form with this ID; undefined if there is none. */
   form(formId: string): SandboxForm | undefined {
     return this.#forms.get(formId);
   }
 
-  /** The form with this slug, undefined when there is none now. */
+  /** The form with this slug; undefined if there is none. */
   formBySlug(slug: string): SandboxForm | undefined {
     return this.forms().find((form) => form.slug === slug);
   }
 
-  /** Makes a form. Throws USAGE when its ID or slug is taken. */
+  /** Makes a form. Throws USAGE if its ID or slug is taken. */
   addForm({ fields = [], sections = [fields], ...draft }: FormDraft): SandboxForm {
     const form: SandboxForm = {
       id: draft.id ?? `form_${this.#formRandom.word(12)}`,
@@ -139,7 +142,7 @@ export class FormsStore {
     field.label = label;
   }
 
-  /** Makes a submission. With an old `createdAt`: an import. Throws USAGE when its ID is taken. */
+  /** Makes a submission. An old `createdAt` makes it an import. Throws USAGE if its ID is taken. */
   insert({
     formId,
     data,
@@ -167,7 +170,7 @@ export class FormsStore {
     return stored;
   }
 
-  /** Deletes a submission; no effect on one that is deleted. */
+  /** Deletes a submission; does nothing if it is already deleted. */
   delete(id: string): void {
     this.#submissions.delete(id);
     this.#byTime.clear();
@@ -180,17 +183,17 @@ export class FormsStore {
     kept.status = status;
   }
 
-  /** The submission with this ID, undefined when there is none now. */
+  /** The submission with this ID; undefined if there is none. */
   get(id: string): StoredSubmission | undefined {
     return this.#submissions.get(id);
   }
 
-  /** The number of submissions, of one form or in all. */
+  /** The number of submissions, of one form or of all. */
   count(formId?: string): number {
     return this.all(formId).length;
   }
 
-  /** All that exist, of one form or in all, in the order they were made. */
+  /** All submissions, of one form or of all, in the order in which they were made. */
   all(formId?: string): readonly StoredSubmission[] {
     return this.#submissions
       .values()
@@ -203,7 +206,7 @@ export class FormsStore {
     return this.all(formId).map(({ id }) => id);
   }
 
-  /** All that exist, of one form or in all, the oldest first; those of one time in the order they were made. */
+  /** All submissions, of one form or of all, the oldest first; those of one time in the order in which they were made. */
   byTime(formId?: string): readonly StoredSubmission[] {
     const known = this.#byTime.get(formId);
     if (known !== undefined) return known;
@@ -212,7 +215,7 @@ export class FormsStore {
     return found;
   }
 
-  /** From now on the API shows this form or submission with these properties put over its own. */
+  /** From now on, the API shows this form or submission with these properties in place of its own. */
   distort(id: string, distortion: Distortion): void {
     this.#distortions.set(id, distortion);
   }

@@ -3,14 +3,14 @@ import { Random } from './random.ts';
 import { sampleAnswers } from './sample-answers.ts';
 import { fieldsOf, type FormsStore, type SandboxForm } from './store.ts';
 
-/** Colleagues work on so many of the newest submissions. */
+/** How many of the newest submissions colleagues work on. */
 const DESK_SIZE = 50;
 
 /** Options of {@link runTraffic}. */
 export interface TrafficOptions {
   /** Default: the system's. */
   readonly clock?: Clock;
-  /** Events a minute, on average. 0: none, it ends at once. */
+  /** Events per minute, on average. 0: none, and it ends at once. */
   readonly perMinute: number;
   readonly signal: AbortSignal;
   /** Called after each event. */
@@ -18,8 +18,8 @@ export interface TrafficOptions {
 }
 
 /**
- * Respondents submit, colleagues change statuses, now and then an owner relabels a field or deletes a submission. Resolves when
- * `signal` aborts, and when no form is left.
+ * Respondents submit, colleagues change statuses, and sometimes an owner relabels a field or deletes a submission. Resolves when
+ * `signal` aborts, or when no form is left.
  */
 export async function runTraffic(
   store: FormsStore,
@@ -28,7 +28,7 @@ export async function runTraffic(
   const random = new Random('traffic', store.seed);
   if (perMinute <= 0) return;
   while (store.forms().length > 0) {
-    // Exponential gaps, as when many people act independently of each other.
+    // Exponential gaps, as when many people act independently.
     const gapMs = Math.round((-Math.log(1 - random.next()) * 60_000) / perMinute);
     try {
       await clock.sleep(gapMs, signal);
@@ -41,7 +41,7 @@ export async function runTraffic(
   }
 }
 
-/** Lets one thing happen, as `random` has it. */
+/** One event, chosen by `random`. */
 function happen(store: FormsStore, random: Random): void {
   const forms = store.forms();
   if (forms.length === 0) return;
@@ -60,7 +60,7 @@ function happen(store: FormsStore, random: Random): void {
   else if (lot >= 0.94) relabel(store, form, random);
 }
 
-/** The statuses that colleagues choose from next, by the present one. */
+/** The statuses that colleagues may choose next, by the current one. */
 const NEXT_STATUS: Readonly<Record<string, readonly string[]>> = {
   NEW: ['IN_PROGRESS', 'IN_PROGRESS', 'REJECTED'],
   IN_PROGRESS: ['PAID', 'ARCHIVED', 'REJECTED'],
@@ -70,7 +70,7 @@ const NEXT_STATUS: Readonly<Record<string, readonly string[]>> = {
 
 const ADDITIONS = { cs: ' (nepovinné)', de: ' (freiwillig)', en: ' (optional)' };
 
-/** Gives a field the label that its owner prefers now, or the one that it had before. */
+/** Gives a field the label that its owner prefers now, or its earlier one. */
 function relabel(store: FormsStore, form: SandboxForm, random: Random): void {
   const { id, label } = random.pick(fieldsOf(form));
   const addition = ADDITIONS[form.language];
