@@ -251,7 +251,7 @@ const ROWS = {
     title: 'The process of the mirror has died',
     meaning:
       'The process that kept the copy up to date has died, or a command needs a running start and none answers.',
-    remedy: 'Start it again, and read its log for why it ended.',
+    remedy: 'Start it again. Its log says why it ended.',
   },
   QUEUE_FAILED: {
     scope: 'queue',

@@ -58,7 +58,7 @@ export function transportTo(host: string, weaknesses: readonly string[]): Transp
 
 /** The risk of a connection to a database without TLS, or without a check of the certificate. */
 export const unsafe = (setting: string, authority: string): string =>
-  `asks for no TLS with a checked certificate, so answers and the password could be read on the way: add ${setting}, with ${authority}=<file> for an authority of your own`;
+  `does not ask for TLS with a checked certificate, so others could read the answers and the password: add ${setting}, with ${authority}=<file> for an authority of your own`;
 
 /** The modes of `sslmode` that never continue without TLS. */
 const WITH_TLS = new Set(['require', 'verify-ca', 'verify-full']);
@@ -83,9 +83,7 @@ export function redisTransport(url: URL): Transport {
   if (optionOf(url, 'path')) return LOCAL;
   const weaknesses: string[] = [];
   if (!url.protocol.startsWith('rediss')) {
-    weaknesses.push(
-      'asks for no TLS, so that the password could be read on the way: write rediss://',
-    );
+    weaknesses.push('does not ask for TLS, so others could read the password: write rediss://');
   }
   // The one in the address wins.
   const password = decoded(url.password) || (optionOf(url, 'password') ?? '');

@@ -63,7 +63,7 @@ export async function forget(
         command: 'forget',
         erase: (how) => forgetSubmissions(targets, forms, how),
         what: ({ rows, asked }) => `remove ${plural(rows, 'submission')}, forget ${asked}`,
-        question: `Remove ${all} from every target, for good, and keep away what the source still has?`,
+        question: `Remove ${all} from every target for good, and never copy again what the source still has?`,
       };
   const code = await carryOut(call, app, erasure, failed);
   if (unknown.length === 0) return code;
@@ -112,7 +112,7 @@ export async function purge(
         command: 'purge --deleted-before',
         erase: (how) => purgeDeleted(targets, formId, beforeMs, how),
         what: (report) => `remove ${plural(report.rows, 'row')} ${rows}`,
-        question: `Remove the rows that were ${rows}, for good?`,
+        question: `Remove the rows that were ${rows} for good?`,
       }
     : {
         command: 'purge --unselected',
@@ -178,7 +178,7 @@ async function isConfirmed(
   if (host.ask === undefined) {
     throw new MirrorError(
       'USAGE',
-      `${question} There is no terminal to ask on: add --yes, or --dry-run to see what would happen.`,
+      `${question} There is no terminal to answer on: add --yes, or --dry-run to see what would happen.`,
     );
   }
   if (/^y(?:es)?$/i.test((await host.ask(`${question} [y/N] `)).trim())) return true;

@@ -175,7 +175,7 @@ export function requireSafeTransport(
   const permission =
     host === '' || looksLikeKey(host)
       ? ''
-      : `, or name ${host} in ALLOW_PLAINTEXT, if no one else can reach or read that network`;
+      : `, or list ${host} in ALLOW_PLAINTEXT if only you use that network`;
   for (const weakness of weaknesses) reader.complain(name, `${weakness}${permission}`, target);
 }
 

@@ -89,7 +89,7 @@ export const secretOf = (least: number, command: string) =>
 /** A key that an HTTP header can contain (RFC 9110, 5.5), apart from white space. */
 export const headerToken = text.regex(
   /^[\u0021-\u007e]+$/,
-  'holds spaces or characters no key has: copy it again, only the key and all of it',
+  'holds spaces or characters that no key has: copy the whole key again, and nothing else',
 );
 
 /** A cron expression of five fields, or `@hourly` and the like. No seconds: more requests would gain nothing. */

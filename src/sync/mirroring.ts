@@ -67,9 +67,9 @@ async function followSettings(form: OpenForm, source: Form, joining: Joining): P
   return [
     ...(before.selection === now.selection
       ? []
-      : ['Other fields are selected than when the rows were stored.']),
+      : ['The selected fields have changed since the rows were stored.']),
     ...(before.hashing === now.hashing
       ? []
-      : ['Other fields are hashed, or in another way, than when the rows were stored.']),
+      : ['The hashed fields, or the way to hash them, have changed since the rows were stored.']),
   ];
 }

@@ -147,7 +147,7 @@ describe('hashing switched on over a plain copy', () => {
     const sync = await runCli(['sync'], hashing);
     expect([sync.code, sync.stdout]).toEqual([
       0,
-      expect.stringContaining('Other fields are hashed'),
+      expect.stringContaining('The hashed fields, or the way to hash them'),
     ]);
     expect(mails(place)).toEqual([]);
     for (const path of [place.file, `${place.file}-wal`].filter((one) => existsSync(one))) {

@@ -73,7 +73,7 @@ function special({ query, write, url }: Bed): void {
         obj_description('described_live'::regclass) AS view, ${ofColumn('full_name')} AS name, ${ofColumn('age')} AS age`)
       )[0];
     expect(await comments()).toEqual({
-      table: 'The submissions of described, those that are marked deleted included.',
+      table: 'The submissions of described, including those marked deleted.',
       view: 'The submissions of described that are not marked deleted.',
       name: 'Full name',
       age: null,

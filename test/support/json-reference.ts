@@ -99,7 +99,7 @@ export const STATUS_FIELDS: JsonFields = {
   'queue.nextPollAt': 'When the next poll begins; null if not known.',
   'queue.waiting': 'Jobs that wait for a worker.',
   'queue.active': 'Jobs that run.',
-  'queue.workers': 'The processes that take jobs; null if the queue does not tell.',
+  'queue.workers': 'The processes that take jobs; null if the queue does not say.',
   'queue.trouble': 'Why it does not work, with `code` and `message`; null if it works.',
   'queue.running[]': 'One entry per running job, on any machine.',
   'queue.running[].step': '`sync` or `write-back`.',
@@ -107,8 +107,8 @@ export const STATUS_FIELDS: JsonFields = {
   'queue.running[].target': 'Name of the target; null for a write-back.',
   'queue.running[].startedAt': 'Start.',
   'queue.running[].seen': 'Submissions seen so far.',
-  'queue.running[].total': 'Submissions that there are; 0 until it is known.',
-  'queue.running[].worker': 'The process; null if the queue does not tell.',
+  'queue.running[].total': 'Number of submissions; 0 until it is known.',
+  'queue.running[].worker': 'The process; null if the queue does not say.',
 };
 
 /** Every path of a JSON document, lists as `[]`; below a documented object or list no deeper than it is documented. */

@@ -16,8 +16,8 @@ export async function checkSheet(
   const { email } = file.api;
   const account =
     email === undefined
-      ? 'Google is asked with the account that you signed in with'
-      : `Google is asked as ${email}. Share the spreadsheet with this address as Editor`;
+      ? 'The mirror uses the account that you signed in with'
+      : `The mirror uses the account ${email}. Share the spreadsheet with this address as Editor`;
   const well = (what: string): CheckResult => ({ what, isOk: true, remedy: null });
   const results: CheckResult[] = [well(account)];
   try {

@@ -134,7 +134,7 @@ async function rewrite(
   }
   const isLeft = written.length === MOST_ROWS;
   const names = [...deniedBy].join(' and ');
-  const message = `On the tab "${title}" answers that are to go cannot be written because of ${names}. All others are gone.`;
+  const message = `On the tab "${title}" answers to be removed cannot be cleared because of ${names}. All others are removed.`;
   const remedy = allowRemedy(file.api.email);
   const denied =
     names === ''

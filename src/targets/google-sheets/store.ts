@@ -263,7 +263,7 @@ const whereIs = (
 const stateLost = (name: string, slug: string): MirrorError =>
   new MirrorError(
     'TARGET_FAILED',
-    `Target ${name} has a tab of form ${slug}, but the hidden tab with its records is lost, the list of forgotten submissions ` +
-      'perhaps among them. Nothing is written there. Restore it from the version history, or delete the tab to copy the form again.',
+    `Target ${name} has a tab of form ${slug}, but the hidden tab with its records is lost, possibly with the list of forgotten ` +
+      'submissions. Nothing is written there. Restore it from the version history, or delete the tab to copy the form again.',
     { retryable: false },
   );

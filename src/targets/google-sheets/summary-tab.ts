@@ -64,9 +64,9 @@ const remarksOf = (isCut: boolean) => {
   const faint = { textFormat: { italic: true, foregroundColorStyle: FAINT } };
   return [
     'Counted live by formulas over the forms’ tabs; submissions that are marked as removed do not count. Rename, sort and move columns there as you like.',
-    'Shown are questions whose answers repeat, because the API does not say which questions have choices. Several choices in one text count as one answer.',
+    'Only questions whose answers repeat are shown, because the API does not say which questions have choices. Several choices in one text count as one answer.',
     isCut
-      ? `Shown are the first ${MAX_FORMS} forms, in the order of their tabs.`
+      ? `Only the first ${MAX_FORMS} forms are shown, in the order of their tabs.`
       : 'This tab is rewritten by forms-mirror when forms or questions change: notes here may be overwritten.',
   ].map((line) => text(line, faint));
 };
@@ -100,7 +100,7 @@ function chartOf(sheetId: number, form: SummaryForm, { top, weeks }: Section): R
       sourceRange: { sources: [{ ...rows, startColumnIndex: at, endColumnIndex: at + 1 }] },
     };
   };
-  const title = `${safeText(name, MAX_TITLE)}: submissions a week`;
+  const title = `${safeText(name, MAX_TITLE)}: submissions per week`;
   const spec: sheets_v4.Schema$ChartSpec = {
     title,
     altText: `${title}. The numbers are in the columns on its left.`,

@@ -86,23 +86,23 @@ export async function distrustViews(tx: Session): Promise<void> {
 const SYSTEM_TEXTS: Readonly<Record<(typeof SYSTEM_COLUMNS)[number], string>> = {
   id: 'ID of the submission at the source.',
   status: 'Status of the submission at the source.',
-  created_at: 'When it was submitted, in UTC; empty where the source gives no valid time.',
+  created_at: 'When it was submitted, in UTC; empty if the source gives no valid time.',
   _first_seen_at: 'When the mirror stored the submission for the first time.',
   _changed_at: 'When the mirror last changed this row.',
-  _deleted_at: 'When the submission was found deleted at the source; empty while it is there.',
+  _deleted_at: 'When the submission was found deleted at the source; empty while it exists.',
 };
 
 /** The views over all forms. */
 const SHARED: Readonly<Record<string, string>> = {
-  submissions: 'The submissions of all forms, those that are marked deleted included.',
+  submissions: 'The submissions of all forms, including those marked deleted.',
   answers: 'The answers of all forms: a row for each answer, and for each choice of several.',
   freshness:
     'How many rows each form has, and as of when submissions, statuses and answers are known.',
   mirror_forms: 'Every form that was ever copied, with its table and view.',
   mirror_fields: 'The fields of the forms: column and current label.',
-  mirror_label_history: 'Every label that a field had, and from when to when.',
+  mirror_label_history: 'Every label that a field had, and when.',
   mirror_status_history:
-    'Every status that a submission was seen in: first at seen_at, and last in another one at not_before.',
+    'Every status that a submission was seen in. It changed between not_before and seen_at.',
   mirror_runs: 'Every run: how many rows it changed, and how it ended.',
   mirror_rejected: 'Submissions that could not be stored, or were stored with changes, and why.',
 };
@@ -121,13 +121,13 @@ function commentsOn(forms: readonly ViewedForm[]): Comment[] {
       return on(table, `${label}${gone}`, of);
     });
     return [
-      on(table, `The submissions of ${name}, those that are marked deleted included.`),
+      on(table, `The submissions of ${name}, including those marked deleted.`),
       ...SYSTEM_COLUMNS.map((of) => on(table, SYSTEM_TEXTS[of], of)),
       ...own,
       on(table, 'Answers without a column of their own, as JSON by column name.', MORE),
       on(
         `${table}_labelled`,
-        `The submissions of ${name}, with the current labels for names of columns.`,
+        `The submissions of ${name}, with the current labels as column names.`,
       ),
       on(`${table}_live`, `The submissions of ${name} that are not marked deleted.`),
       on(`${table}_history`, `Every version that the submissions of ${name} had.`),

@@ -168,7 +168,7 @@ export class SqlStore implements Store {
     if (basics !== null) return basics;
     throw new MirrorError(
       'TARGET_FAILED',
-      `${database.dialect.product}: the tables of the mirror were made and are not there. Another program drops them, or this user may not see them.`,
+      `${database.dialect.product}: the mirror's tables were created but are missing. Another program drops them, or this user may not see them.`,
     );
   }
 
@@ -294,8 +294,8 @@ export class SqlStore implements Store {
 const stateLost = (target: string, slug: string): MirrorError =>
   new MirrorError(
     'TARGET_FAILED',
-    `Target ${target} has rows of form ${slug}, but its own tables (_mirror_…) are lost or incomplete, the list of forgotten submissions ` +
-      'perhaps among them. Nothing is written there. Restore them from a backup, or drop the table of the form to copy it again.',
+    `Target ${target} has rows of form ${slug}, but its own tables (_mirror_…) are lost or incomplete, possibly with the list ` +
+      'of forgotten submissions. Nothing is written there. Restore them from a backup, or drop the table of the form to copy it again.',
     { retryable: false },
   );
 

@@ -148,7 +148,7 @@ async function putView(tx: Session, name: string, select: string): Promise<void>
   for (const dependant of dependants) {
     if (await canBeRead(tx, dependant)) continue;
     await tx.run(create + textOf(before[0]?.['sql_text']));
-    throw new Error(`the view ${dependant} shows a column that it would not have any more`);
+    throw new Error(`the view ${dependant} uses a column that the new view lacks`);
   }
 }
 

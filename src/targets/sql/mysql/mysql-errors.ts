@@ -66,9 +66,9 @@ export const describeMysqlError = wordsFor({
     right:
       'Let an administrator run: GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, DROP, INDEX, CREATE TEMPORARY TABLES, CREATE VIEW, SHOW VIEW ON <database>.* TO <user>.',
     certificate:
-      'Name the certificate of its authority with ?ssl-mode=VERIFY_IDENTITY&ssl-ca=/path/ca.pem; ?ssl-mode=REQUIRED goes on without a check, in a network of your own whose host ALLOW_PLAINTEXT names.',
+      'Name the certificate of its authority with ?ssl-mode=VERIFY_IDENTITY&ssl-ca=/path/ca.pem. On a network that only you use, list the host in ALLOW_PLAINTEXT and write ?ssl-mode=REQUIRED, which does not check it.',
     noTls:
-      'Turn TLS on at the server, or write ?ssl-mode=DISABLED in a network of your own whose host ALLOW_PLAINTEXT names.',
+      'Turn on TLS at the server. On a network that only you use, list the host in ALLOW_PLAINTEXT and write ?ssl-mode=DISABLED.',
     locked:
       'Look for long or forgotten transactions in SHOW PROCESSLIST; the next run tries again.',
   },

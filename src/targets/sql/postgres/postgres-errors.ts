@@ -48,9 +48,9 @@ export const describePostgresError = wordsFor({
     right:
       'Let an administrator run: GRANT USAGE, CREATE ON SCHEMA <schema> TO <user>; or name a schema of its own with ?schema=… and GRANT CREATE ON DATABASE <database> TO <user>. Also GRANT TEMPORARY ON DATABASE <database> TO <user>. Tables that exist must belong to this user.',
     certificate:
-      'Name the certificate of its authority with ?sslmode=verify-full&sslrootcert=/path/ca.pem; ?sslmode=no-verify goes on without a check, in a network of your own whose host ALLOW_PLAINTEXT names.',
+      'Name the certificate of its authority with ?sslmode=verify-full&sslrootcert=/path/ca.pem. On a network that only you use, list the host in ALLOW_PLAINTEXT and write ?sslmode=no-verify, which does not check it.',
     noTls:
-      'Turn TLS on at the server, or write ?sslmode=disable in a network of your own whose host ALLOW_PLAINTEXT names.',
+      'Turn on TLS at the server. On a network that only you use, list the host in ALLOW_PLAINTEXT and write ?sslmode=disable.',
     locked:
       'Look for long or forgotten transactions in pg_stat_activity; the next run tries again.',
   },
