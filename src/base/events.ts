@@ -1,18 +1,15 @@
 /** A typed event emitter. Emitting never throws: a listener's error goes to `onListenerError`. */
 export class Events<EventMap extends Record<keyof EventMap, object>> {
-  readonly #listeners = new Map<PropertyKey, Set<(event: never) => void>>();
+  readonly #listeners = new Map<PropertyKey, ((event: never) => void)[]>();
   readonly #onListenerError: (error: unknown) => void;
 
   constructor(onListenerError: (error: unknown) => void = () => {}) {
     this.#onListenerError = onListenerError;
   }
 
-  /** Subscribes; the returned function unsubscribes. */
-  on<K extends keyof EventMap>(name: K, listener: (event: EventMap[K]) => void): () => void {
-    const set = this.#listeners.get(name) ?? new Set();
-    this.#listeners.set(name, set);
-    set.add(listener);
-    return () => set.delete(listener);
+  /** Subscribes for as long as this exists. */
+  on<K extends keyof EventMap>(name: K, listener: (event: EventMap[K]) => void): void {
+    this.#listeners.set(name, [...(this.#listeners.get(name) ?? []), listener]);
   }
 
   /** Calls every listener in turn, synchronously. */

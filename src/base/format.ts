@@ -45,9 +45,8 @@ function twoUnits(ms: number, [large, largeName]: Unit, [small, smallName]: Unit
   return rest === 0 ? whole : `${whole} ${rest} ${smallName}`;
 }
 
-/** How long ago an ISO time was: `just now`, `3 min ago`; `none` for none. A time from a wrong clock is marked. */
-export function ago(iso: string | null, nowMs: number, none = 'never'): string {
-  if (iso === null) return none;
+/** How long ago an ISO time was: `just now`, `3 min ago`. A time from a wrong clock is marked. */
+export function ago(iso: string, nowMs: number): string {
   const ms = nowMs - Date.parse(iso);
   if (isAhead(Date.parse(iso), nowMs)) return `${span(-ms)} from now (check the clock)`;
   return ms < 5 * SECOND ? 'just now' : `${span(ms)} ago`;

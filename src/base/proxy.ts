@@ -3,14 +3,11 @@ import { errorsIn } from './errors.ts';
 
 /** The proxy of this machine's network, according to HTTPS_PROXY (otherwise HTTP_PROXY) and NO_PROXY. */
 export interface ProxySettings {
-  /** Begins with http: or https:. May contain a user name and a password: only {@link proxyHost} is shown (L15). */
+  /** Begins with http: or https:. May contain a user name and a password: only its host is shown (L15). */
   readonly url: URL;
   /** The entries of NO_PROXY: hosts that are reached directly. */
   readonly except: readonly string[];
 }
-
-/** Host and port of a proxy, for messages. */
-export const proxyHost = ({ url }: ProxySettings): string => url.host;
 
 /** How connections are made. */
 export interface NetworkOptions extends Pool.Options {

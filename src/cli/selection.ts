@@ -84,52 +84,42 @@ export async function openTargets(app: App, names: readonly string[]) {
   return { targets, failed };
 }
 
-/** A form, and the targets that have it. */
-export interface FoundForm {
-  readonly form: FormIdentity;
-  readonly targets: readonly string[];
-  /** The error of a target that could not be asked; null: all were. */
-  readonly failure: unknown;
-}
-
 /**
  * The form that a person means: one that some of these targets have, or in which people paused it, otherwise one of the workspace,
- * if the settings choose it. The targets come first, because work on a copy must not depend on the source. Throws USAGE.
+ * if the settings choose it. The targets come first, because work on a copy must not depend on the source. `failure`: the error of
+ * a target that could not be asked; null: all were. Throws USAGE.
  */
 export async function findForm(
   app: App,
   wanted: string,
   names: readonly string[],
   signal: AbortSignal,
-): Promise<FoundForm> {
+) {
   let failure: unknown = null;
   const found = await Promise.all(
     names.map(async (target) => {
       try {
         const { store } = await app.chosen(target);
+        const held: readonly FormIdentity[] = await heldForms({ store });
         const paused = (await PAUSES.read(store)).flatMap(({ formId }) => formId ?? []);
-        return { target, paused, held: await heldForms({ store }) };
+        return { target, held, ids: new Set([...paused, ...held.map(({ id }) => id)]) };
       } catch (error) {
         failure = error;
-        return { target, paused: [], held: [] };
+        return { target, held: [], ids: new Set<string>() };
       }
     }),
   );
   const held = found.flatMap((one) => one.held);
   const unheld = found
-    .flatMap(({ paused }) => paused)
+    .flatMap(({ ids }) => [...ids])
     .filter((id) => !held.some((one) => one.id === id))
     .map((id) => ({ id, slug: id, name: id }));
   const known = [...unheld, ...held];
-  let form = formCalled<FormIdentity>(known, wanted);
+  let form = formCalled(known, wanted);
   if (form === undefined && app.config.source === undefined && failure !== null) throw failure;
-  form ??= requireForm(
-    app.config.source ? [...known, ...(await app.forms(signal))] : known,
-    wanted,
-  );
+  const listed = form === undefined && app.config.source ? await app.forms(signal) : [];
+  form ??= requireForm([...known, ...listed], wanted);
   const { id } = form;
-  const targets = found.filter(
-    (one) => one.paused.includes(id) || one.held.some((stored) => stored.id === id),
-  );
-  return { form, targets: targets.map(({ target }) => target), failure };
+  const targets = found.filter(({ ids }) => ids.has(id)).map(({ target }) => target);
+  return { form, targets, failure };
 }

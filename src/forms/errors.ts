@@ -1,6 +1,6 @@
 import { type ProblemCode } from '../base/catalogue.ts';
 import { errorCode, MirrorError } from '../base/errors.ts';
-import { proxyFailureIn, proxyHost, type ProxySettings } from '../base/proxy.ts';
+import { proxyFailureIn, type ProxySettings } from '../base/proxy.ts';
 import type { BaseUrl, FormsRequest, HttpResponse } from './request.ts';
 
 /** The facts of a failed call. */
@@ -88,7 +88,7 @@ export function transportError(
   }
   const code = errorCode(error) ?? (error instanceof Error ? error.name : typeof error);
   const [, words, remedy, retryable] = FAILURES.find(([of]) => of.test(code)) ?? BROKEN;
-  const host = proxy === undefined ? base.host : `${base.host} or the proxy ${proxyHost(proxy)}`;
+  const host = proxy === undefined ? base.host : `${base.host} or the proxy ${proxy.url.host}`;
   const settings = `FORMS_API_URL${proxy === undefined ? '' : ', HTTPS_PROXY and NO_PROXY'}`;
   return new FormsApiError('FORMS_FAILED', request, {
     reason: `${host} ${words} (${code})`,

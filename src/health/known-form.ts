@@ -1,48 +1,20 @@
-import { type ProblemCode, problemCodeOrNull } from '../base/catalogue.ts';
+import { problemCodeOrNull } from '../base/catalogue.ts';
 import { isAhead } from '../base/clock.ts';
 import { type Agreement, claimOf } from '../mirror/form-state.ts';
-import { type Pause, pauseOf } from '../mirror/pauses.ts';
+import { pauseOf } from '../mirror/pauses.ts';
 import type { Run } from '../mirror/port.ts';
-import type { FormIdentity } from '../mirror/types.ts';
 import type { KeptRun } from './data-dir.ts';
 import type { Facts, HeldForm, TargetFacts } from './facts.ts';
-import { NO_CLAIM, type RunningJob, type ShownClaim, shownClaim } from './report.ts';
+import { NO_CLAIM, type ShownClaim, shownClaim } from './report.ts';
 
 /** A form in a target, with what the facts together say about it: its last run, its claim, its last news. */
-export interface KnownForm {
-  readonly form: FormIdentity;
-  readonly target: string;
-  /** Null: the target does not have it, or could not be read. */
-  readonly held: HeldForm | null;
-  readonly pause: Pause | null;
-  readonly running: RunningJob | null;
-  /** False when the settings no longer choose it. */
-  readonly isWanted: boolean;
-  /** The newest run that shows something; null before the first. */
-  readonly last: Ended | null;
-  /** Since when the source does not have it; null: it does, as far as is known. */
-  readonly goneMs: number | null;
-  readonly claim: ShownClaim;
-  /** When this process first planned it; 0 if it has not. */
-  readonly plannedMs: number;
-  /** The last news: a poll that agreed, or the end of a run; 0 for never. */
-  readonly heardMs: number;
-  /** When the last run ended that shows that source and target work; 0 for never. */
-  readonly succeededMs: number;
-}
-
-/** How the newest runs of a form ended. */
-interface Ended extends Pick<Run, 'outcome' | 'error' | 'startedAtMs' | 'endedAtMs'> {
-  readonly code: ProblemCode | null;
-  /** Since when runs have ended like this, as far as is known. */
-  readonly sinceMs: number;
-}
+export type KnownForm = ReturnType<typeof knownForms>[number];
 
 /** Runs that were cut short by a stop, a pause or another process prove nothing. */
 const SAYS_NOTHING: ReadonlySet<string> = new Set(['busy', 'paused', 'stopped']);
 
 /** The forms that a target has, and those planned for it that are still to come. Pure. */
-export function knownForms({ name, value: target }: TargetFacts, facts: Facts): KnownForm[] {
+export function knownForms({ name, value: target }: TargetFacts, facts: Facts) {
   const { queue, nowMs } = facts;
   const { forms: allPlanned = [], atMs: plannedAtMs = null, sinceMs } = facts.plan ?? {};
   const { forms: heldForms = [], pauses = [], agreement = null } = target ?? {};
@@ -69,7 +41,7 @@ export function knownForms({ name, value: target }: TargetFacts, facts: Facts): 
     const known = states.find(({ formId }) => formId === id);
     forms.set(id, { id, slug: known?.slug ?? id, name: known?.name ?? id });
   }
-  return [...forms.values()].map((form): KnownForm => {
+  return [...forms.values()].map((form) => {
     const held = byId.get(form.id) ?? null;
     const failure = failures.get(form.id) ?? null;
     // A run dated in the future was recorded before the clock was set back. It hides no other run.
@@ -94,15 +66,22 @@ export function knownForms({ name, value: target }: TargetFacts, facts: Facts): 
     return {
       form,
       target: name,
+      /** Null: the target does not have it, or could not be read. */
       held,
       pause: pauseOf(pauses, form.id),
       running,
+      /** False when the settings no longer choose it. */
       isWanted: facts.isChosen(name, form) && isPlanned,
+      /** The newest run that shows something, and since when runs have ended like this, as far as is known; null before the first. */
       last,
+      /** Since when the source does not have it; null: it does, as far as is known. */
       goneMs,
       claim,
+      /** When this process first planned it; 0 if it has not. */
       plannedMs: sinceMs?.get(form.id) ?? 0,
+      /** The last news: a poll that agreed, or the end of a run; 0 for never. */
       heardMs,
+      /** When the last run ended that shows that source and target work; 0 for never. */
       succeededMs: newestOf(worked, nowMs),
     };
   });
@@ -112,7 +91,7 @@ export function knownForms({ name, value: target }: TargetFacts, facts: Facts): 
 export const newestOf = (times: readonly (number | null | undefined)[], nowMs: number): number =>
   Math.max(0, ...times.map((ms) => (isAhead(ms ?? 0, nowMs) ? 0 : (ms ?? 0))));
 
-function lastOf(runs: readonly Run[], failure: KeptRun | null): Ended | null {
+function lastOf(runs: readonly Run[], failure: KeptRun | null) {
   const [newest] = runs;
   if (failure !== null && failure.endedAtMs > (newest?.endedAtMs ?? -1)) return failure;
   if (newest === undefined) return null;

@@ -29,7 +29,6 @@ describe('formatting for people', () => {
   ])('%d ms took %s', (ms, words) => expect(duration(ms)).toBe(words));
 
   it('say how long ago and how soon', () => {
-    expect(ago(null, NOW)).toBe('never');
     expect(ago(before(2 * SECOND), NOW)).toBe('just now');
     expect(ago(before(42 * SECOND), NOW)).toBe('42 s ago');
     // Clocks differ a little.

@@ -59,7 +59,9 @@ const formOf = (report: Report, { id } = FORM_A, target = 'db'): FormReport => {
 function claimed(claim: ShownClaim): string {
   const { submissionsAsOf, statusesAsOf, answersAsOf } = claim;
   if (submissionsAsOf === null) return 'nothing';
-  const times = [submissionsAsOf, statusesAsOf, answersAsOf].map((time) => ago(time, NOW));
+  const times = [submissionsAsOf, statusesAsOf, answersAsOf].map((time) =>
+    time === null ? 'never' : ago(time, NOW),
+  );
   return times.join(', ').replaceAll(' ago', '') + exceptText(claim);
 }
 
