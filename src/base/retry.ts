@@ -11,8 +11,6 @@ export interface RetryPolicy {
   maxDelayMs: number;
   /** The longest `Retry-After` to wait for; a longer one is shortened to this. */
   maxServerDelayMs: number;
-  /** Which part of a wait is random: all of it (`full`, the default), or half (`equal`), if a wait must not be near 0. */
-  jitter?: 'full' | 'equal';
 }
 
 /** Six tries over roughly half a minute: outlasts a restart of the other side, not an outage. */
@@ -24,9 +22,9 @@ export const DEFAULT_RETRY: RetryPolicy = {
 };
 
 /**
- * Milliseconds to wait before try `attempt + 1` (`attempt` counts from 1). Exponential with jitter. A server's `Retry-After` is the
- * minimum; the rest is added to it, so that clients do not return at the same time. Always a whole number (PostgreSQL queues refuse
- * fractions).
+ * Milliseconds to wait before try `attempt + 1` (`attempt` counts from 1). Exponential, half of it random, so never near 0. A
+ * server's `Retry-After` is the minimum; the rest is added to it, so that clients do not return at the same time. Always a whole
+ * number (PostgreSQL queues refuse fractions).
  */
 export function retryDelayMs(
   policy: RetryPolicy,
@@ -35,9 +33,8 @@ export function retryDelayMs(
   serverDelayMs?: number,
 ): number {
   const ceiling = Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** (attempt - 1));
-  const chance = policy.jitter === 'equal' ? 0.5 + random() / 2 : random();
   const floor = Math.min(serverDelayMs ?? 0, policy.maxServerDelayMs);
-  return Math.round(floor + chance * ceiling);
+  return Math.round(floor + (0.5 + random() / 2) * ceiling);
 }
 
 /** `Retry-After` as milliseconds from `nowMs`: whole seconds or an HTTP date (RFC 9110, 10.2.3); undefined for anything else. */

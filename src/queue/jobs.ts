@@ -67,9 +67,9 @@ export const retryPolicy = (kind: QueueKind, timings: Timings): RetryPolicy =>
 
 const MINUTE_MS = 60_000;
 
-/** Exponential up to `maxMs`. Equal jitter: a job must not come back many times in a second. */
+/** Exponential up to `maxMs`. */
 const policy = (attempts: number, baseDelayMs: number, maxMs: number): RetryPolicy => {
-  return { attempts, baseDelayMs, maxDelayMs: maxMs, maxServerDelayMs: maxMs, jitter: 'equal' };
+  return { attempts, baseDelayMs, maxDelayMs: maxMs, maxServerDelayMs: maxMs };
 };
 
 /** Intervals, timeouts and retry policies of the queue, measured on Redis, PostgreSQL and PGlite. Tests shorten them. */

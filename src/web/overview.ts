@@ -48,13 +48,6 @@ export function readListQuery(query: unknown): ListQuery {
   };
 }
 
-/** A form with its report per target, in the order of the targets; undefined where it is not mirrored. */
-interface ListedForm {
-  readonly form: FormIdentity;
-  readonly state: HealthState;
-  readonly cells: readonly (FormReport | undefined)[];
-}
-
 /** The forms on a page, the number of matches, and the number of forms. */
 type FormList = ReturnType<typeof listForms>;
 
@@ -62,29 +55,21 @@ type FormList = ReturnType<typeof listForms>;
 const CELLS_PER_PAGE = 60;
 const LEAST_FORMS = 8;
 
-/** The forms of a page, worst first. */
-function listForms(report: Report, query: ListQuery) {
-  const all = withCells(report);
+/** The forms of a page, worst first, each with its copies. */
+function listForms({ forms, targets }: Report, query: ListQuery) {
+  const all = [...Map.groupBy(forms, ({ form }) => form.id).values()].map((copies) => {
+    const [{ form }] = copies as [FormReport];
+    return { form, state: stateOfAll(copies), copies };
+  });
   const wanted = plain(query.q);
   const matching = all
     .filter(({ form: { id, slug, name } }) =>
       [id, slug, name].some((text) => plain(text).includes(wanted)),
     )
     .toSorted((a, b) => rank(a.state) - rank(b.state) || compareNames(a.form, b.form));
-  const targets = Math.max(1, report.targets.length);
-  const size = Math.max(LEAST_FORMS, Math.floor(CELLS_PER_PAGE / targets));
+  const size = Math.max(LEAST_FORMS, Math.floor(CELLS_PER_PAGE / Math.max(1, targets.length)));
   const shown = query.isAll ? matching : matching.slice(0, size);
   return { shown, matching: matching.length, all: all.length };
-}
-
-function withCells({ forms, targets }: Report): ListedForm[] {
-  const byForm = Map.groupBy(forms, ({ form }) => form.id);
-  return [...byForm.values()].flatMap((reports) => {
-    const [first] = reports;
-    if (first === undefined) return [];
-    const cells = targets.map(({ name }) => reports.find(({ target }) => target === name));
-    return [{ form: first.form, state: stateOfAll(reports), cells }];
-  });
 }
 
 const rank = (state: HealthState): number => HEALTH_STATES.indexOf(state);
@@ -225,7 +210,7 @@ function targetHeading(target: TargetReport, nowMs: number): Html {
 }
 
 function formRow(
-  { form, cells, state }: ListedForm,
+  { form, copies, state }: FormList['shown'][number],
   targets: readonly TargetReport[],
   nowMs: number,
 ): Html {
@@ -236,7 +221,13 @@ function formRow(
       >
       <span class="fact"><bdi>${safeText(form.slug, LONGEST_NAME)}</bdi></span>
     </th>
-    ${targets.map(({ name }, at) => formCell(cells[at], name, nowMs))}
+    ${targets.map(({ name }) =>
+      formCell(
+        copies.find(({ target }) => target === name),
+        name,
+        nowMs,
+      ),
+    )}
   </tr>`;
 }
 

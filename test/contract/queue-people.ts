@@ -8,7 +8,6 @@ import type { QueueIt } from './queue.ts';
 
 /** Waits of many minutes. */
 const LATER = { attempts: 9, baseDelayMs: 600_000, maxDelayMs: 600_000, maxServerDelayMs: 600_000 };
-const later = { ...LATER, jitter: 'equal' } as const;
 
 interface Board {
   readonly queues: readonly {
@@ -45,7 +44,7 @@ export function describePeople(it: QueueIt): void {
     handlers.script = () => {
       throw new MirrorError('TARGET_FAILED', 'Broken.');
     };
-    const timings = { ...QUICK, longRetry: later };
+    const timings = { ...QUICK, longRetry: LATER };
     const queue = await start(handlers, { timings });
     await queue.runNow([comparison('one')]);
     await soon(async () => expect((await depthOf(queue, 'comparison.a'))?.delayed).toBe(1));
@@ -74,7 +73,7 @@ export function describePeople(it: QueueIt): void {
     handlers.found = () => {
       throw new MirrorError('FORMS_FAILED', 'Nobody answers.');
     };
-    const timings = { ...QUICK, retry: later };
+    const timings = { ...QUICK, retry: LATER };
     const queue = await start(handlers, { timings });
     await queue.pollNow();
     const delayed = async () => (await depthOf(queue, 'poll'))?.delayed;

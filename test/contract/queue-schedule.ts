@@ -109,7 +109,7 @@ export function describeSchedule(it: QueueIt): void {
       throw new MirrorError('FORMS_FAILED', 'Nobody answers.');
     };
     const waits = { attempts: 9, baseDelayMs: HOUR_MS, maxDelayMs: HOUR_MS, maxServerDelayMs: 0 };
-    const timings = { ...QUICK, retry: { ...waits, jitter: 'equal' as const } };
+    const timings = { ...QUICK, retry: waits };
     const queue = await start(handlers, { timings });
     await queue.pollNow();
     await soon(async () => expect((await depthOf(queue, 'poll'))?.delayed).toBe(1));
