@@ -6,6 +6,8 @@ import { LongestFirst } from './test/support/longest-first.ts';
 const common = {
   testTimeout: 150_000,
   hookTimeout: 150_000,
+  // How long a test waits for an event, on a busy machine too: no promise of speed.
+  expect: { poll: { timeout: 100_000 } },
 };
 
 // Halves the time that a process takes to start: vitest's own, and those of the program that tests start.

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { expect, it } from 'vitest';
-import { startCli } from '../support/cli-host.ts';
+import { runCli, startCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 import { layQueue } from '../support/lent-server.ts';
 
@@ -37,9 +37,7 @@ it('each line names process and host, those of a run its ID and job, and a faile
     linesOf(running.stderr.text).filter((line) => line['target'] === target && 'outcome' in line);
   const jobs = (): Line[] =>
     linesOf(running.stderr.text).filter(({ msg }) => /job failed/i.test(msg));
-  while (ended('good').length < forms || jobs().length < forms) {
-    await new Promise((done) => setTimeout(done, 20));
-  }
+  await expect.poll(() => Math.min(ended('good').length, jobs().length)).toBe(forms);
   running.send('SIGTERM');
   await running.done;
   const lines = linesOf(running.stderr.text);
@@ -53,7 +51,7 @@ it('each line names process and host, those of a run its ID and job, and a faile
         form: expect.any(String),
         slug: expect.any(String),
         code: 'TARGET_DENIED',
-        remedy: expect.stringContaining('forms-mirror check'),
+        msg: expect.stringContaining('Check that the path names a file'),
       }),
     ]);
     // Every loud line of the job belongs to one of its runs.
@@ -63,4 +61,14 @@ it('each line names process and host, those of a run its ID and job, and a faile
   expect(wait?.level).toBe(WARN);
   const waited = ended('good').filter((line) => line['runId'] === wait?.['runId']);
   expect(waited).toMatchObject([{ outcome: 'ok', jobId: wait?.['jobId'] }]);
+});
+
+it('L12: a restart goes on with the forms that it has, though a name in the settings matches nothing', async () => {
+  const { env } = await openPlace({ submissions: 30 });
+  expect((await runCli(['sync'], env)).code).toBe(0);
+  await layQueue(env['DATA_DIR']!);
+  const start = startCli(['start'], { ...env, TARGET_FORMS: 'customer-feedback,nosuch' });
+  await expect.poll(() => start.stderr.text).toMatch(/status page is open/);
+  start.send('SIGTERM');
+  expect((await start.done).code).toBe(0);
 });

@@ -105,7 +105,7 @@ describe('sync', () => {
       faults: [{ path: '/submissions', after: 2, times: Infinity, delayMs: 60_000 }],
     });
     const running = startCli(['sync', '--full', '--json'], env);
-    while (sandbox.requests.length < 4) await new Promise((done) => setTimeout(done, 5));
+    await expect.poll(() => sandbox.requests.length).toBeGreaterThanOrEqual(4);
     running.send('SIGTERM');
     const { code, stdout } = await running.done;
     expect(code).toBe(143);

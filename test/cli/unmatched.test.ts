@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { jobHandlers } from '../../src/cli/service.ts';
 import { createLogger } from '../../src/base/logger.ts';
-import { runCli, startCli } from '../support/cli-host.ts';
+import { runCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 import { openParts } from '../support/mirrored-form.ts';
 
@@ -63,18 +63,5 @@ describe('a running worker', () => {
       lines.filter((line) => line.includes('TARGET_FORMS names custmer-feedback')),
     ).toHaveLength(1);
     expect(lines[0]).toContain('"level":50');
-  });
-
-  it('a restart goes on with the forms that it has', async () => {
-    const { env } = await openPlace({ submissions: 30 });
-    expect((await runCli(['sync'], env)).code).toBe(0);
-    const start = startCli(['start'], {
-      ...env,
-      TARGET_FORMS: 'customer-feedback,nosuch',
-      PORT: '0',
-    });
-    await expect.poll(() => start.stderr.text, { timeout: 60_000 }).toMatch(/status page is open/);
-    start.send('SIGTERM');
-    expect((await start.done).code).toBe(0);
   });
 });

@@ -80,7 +80,7 @@ describe('concurrency and connections', () => {
     const client = new Source(http, never);
     const running = errorOf(client.form('f1'));
     const waiting = errorOf(client.form('f2'));
-    await vi.waitUntil(() => sockets.size > 0);
+    await expect.poll(() => sockets.size).toBeGreaterThan(0);
     await http[Symbol.asyncDispose]();
     for (const error of [await running, await waiting, await errorOf(client.forms())]) {
       expect(error).toMatchObject({

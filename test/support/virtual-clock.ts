@@ -42,9 +42,10 @@ export class VirtualClock implements Clock {
     const endMs = this.#nowMs + ms;
     for (;;) {
       await settle();
-      const next = this.#sleepers.toSorted((a, b) => a.wakeMs - b.wakeMs)[0];
-      if (next === undefined || next.wakeMs > endMs) break;
-      this.#nowMs = Math.max(this.#nowMs, next.wakeMs);
+      const wakeMs = Math.min(...this.#sleepers.map((sleeper) => sleeper.wakeMs));
+      const next = this.#sleepers.find((sleeper) => sleeper.wakeMs === wakeMs);
+      if (next === undefined || wakeMs > endMs) break;
+      this.#nowMs = Math.max(this.#nowMs, wakeMs);
       this.#sleepers = this.#sleepers.filter((other) => other !== next);
       next.wake();
     }
