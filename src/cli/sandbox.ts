@@ -57,10 +57,7 @@ export async function startSandboxSheet(port = 0): Promise<SandboxSheet> {
   const { startSheetsEmulator } = await loadEmulator();
   const emulator = await startSheetsEmulator({ port });
   emulator.accounts.issue({ email: EMULATOR_EMAIL }, EMULATOR_TOKEN);
-  const id = emulator.createSpreadsheet({
-    title: 'Form submissions',
-    shares: { [EMULATOR_EMAIL]: 'writer' },
-  });
+  const id = emulator.createSpreadsheet({ title: 'Form submissions' });
   const root = emulator.url.replace(/\/$/, '');
   return {
     env: { SHEETS_EMULATOR_URL: root, TARGET_URL: `sheets:${id}` },

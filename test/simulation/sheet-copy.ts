@@ -39,8 +39,7 @@ async function startEmulator(): Promise<TestEmulator> {
 export async function newSheet(): Promise<Place> {
   started ??= startEmulator();
   const emulator = await started;
-  const { EMULATOR_EMAIL } = await import('../../src/targets/google/credentials.ts');
-  const id = emulator.createSpreadsheet({ shares: { [EMULATOR_EMAIL]: 'writer' } });
+  const id = emulator.createSpreadsheet();
   return {
     url: `sheets:${id}`,
     settings: { SHEETS_EMULATOR_URL: emulator.url.replace(/\/$/, '') },

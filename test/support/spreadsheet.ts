@@ -14,9 +14,6 @@ export interface Spreadsheet extends AsyncDisposable {
 export async function newSpreadsheet(): Promise<Spreadsheet> {
   const emulator = await startTestEmulator();
   emulator.accounts.issue({ email: EMULATOR_EMAIL }, EMULATOR_TOKEN);
-  const id = emulator.createSpreadsheet({
-    title: 'Answers',
-    shares: { [EMULATOR_EMAIL]: 'writer' },
-  });
+  const id = emulator.createSpreadsheet({ title: 'Answers' });
   return { emulator, id, url: emulator.url, [Symbol.asyncDispose]: () => emulator.stop() };
 }

@@ -1,4 +1,4 @@
-import { ApiError, errorInfo } from './api-error.ts';
+import { ApiError } from './api-error.ts';
 
 /** A user or service account that calls the API. */
 export interface Account {
@@ -15,17 +15,13 @@ export class Accounts {
     return token;
   }
 
-  /** The account behind an Authorization header. Throws Google's 401 or 403 for a missing or unknown one. */
-  authenticate(header: string | undefined): Account {
-    if (header === undefined || header === '') {
-      throw new ApiError('PERMISSION_DENIED', 'The request is missing a valid API key.');
-    }
+  /** The account behind an Authorization header. Throws Google's 401 for an unknown one, and where there is none. */
+  authenticate(header = ''): Account {
     const account = this.#tokens.get(/^Bearer\s+(\S+)$/i.exec(header)?.[1] ?? '');
     if (account !== undefined) return account;
     throw new ApiError(
       'UNAUTHENTICATED',
       'Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential. See https://developers.google.com/identity/sign-in/web/devconsole-project.',
-      [errorInfo('ACCESS_TOKEN_TYPE_UNSUPPORTED', { service: 'sheets.googleapis.com' })],
     );
   }
 }

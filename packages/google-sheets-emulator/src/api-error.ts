@@ -7,7 +7,6 @@
 export type RpcStatus =
   | 'INVALID_ARGUMENT'
   | 'UNAUTHENTICATED'
-  | 'PERMISSION_DENIED'
   | 'NOT_FOUND'
   | 'INTERNAL'
   | 'UNIMPLEMENTED';
@@ -15,7 +14,6 @@ export type RpcStatus =
 const HTTP_CODES: Record<RpcStatus, number> = {
   INVALID_ARGUMENT: 400,
   UNAUTHENTICATED: 401,
-  PERMISSION_DENIED: 403,
   NOT_FOUND: 404,
   INTERNAL: 500,
   UNIMPLEMENTED: 501,
@@ -63,19 +61,9 @@ export function badRequest(
   return new ApiError('INVALID_ARGUMENT', message, [{ '@type': type, fieldViolations }]);
 }
 
-/** An ErrorInfo detail: the machine-readable reason beside the message. */
-export function errorInfo(reason: string, metadata: Record<string, string>): ErrorDetail {
-  const type = 'type.googleapis.com/google.rpc.ErrorInfo';
-  return { '@type': type, reason, domain: 'googleapis.com', metadata };
-}
-
 /** 404 of a wrong spreadsheet ID, also of a deleted file. */
 export const entityNotFound = (): ApiError =>
   new ApiError('NOT_FOUND', 'Requested entity was not found.');
-
-/** 403 when the file is not shared with the caller, or a viewer tries to write. */
-export const callerDenied = (): ApiError =>
-  new ApiError('PERMISSION_DENIED', 'The caller does not have permission');
 
 /** 400 of a hard protection that does not name the caller as an editor. */
 export const protectedCell = (): ApiError =>

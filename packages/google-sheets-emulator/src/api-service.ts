@@ -107,12 +107,12 @@ function bodyOf(request: ApiRequest, message: string): unknown {
 }
 
 function get({ files, account, spreadsheetId, mask }: Call): unknown {
-  const { file, caller } = files.open(spreadsheetId, account, false);
+  const { file, caller } = files.open(spreadsheetId, account);
   return spreadsheetResource(file.document, { spreadsheetId, caller, mask });
 }
 
 function batchUpdate({ files, account, spreadsheetId, mask, body }: Call): unknown {
-  const { file, caller } = files.open(spreadsheetId, account, true);
+  const { file, caller } = files.open(spreadsheetId, account);
   const { requests, includeSpreadsheetInResponse } =
     body as sheets_v4.Schema$BatchUpdateSpreadsheetRequest;
   if (includeSpreadsheetInResponse === true)
@@ -122,7 +122,7 @@ function batchUpdate({ files, account, spreadsheetId, mask, body }: Call): unkno
 }
 
 function batchGetByDataFilter({ files, account, now, spreadsheetId, mask, body }: Call): unknown {
-  const { file } = files.open(spreadsheetId, account, false);
+  const { file } = files.open(spreadsheetId, account);
   const asked = body as sheets_v4.Schema$BatchGetValuesByDataFilterRequest;
   requirePlainValues(asked);
   const calculator = new Calculator(file.document, now());

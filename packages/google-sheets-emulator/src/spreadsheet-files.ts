@@ -1,30 +1,24 @@
-import { callerDenied, entityNotFound } from './api-error.ts';
+import { entityNotFound } from './api-error.ts';
 import type { Account } from './accounts.ts';
 import { Document } from './document.ts';
 import type { Edit } from './edit.ts';
 import type { Caller } from './protection.ts';
 import { Sheet } from './sheet.ts';
 
-/** The role that a file is shared with. */
-export type Role = 'writer' | 'reader';
-
 /** Properties of a new spreadsheet; each has a default. */
 export interface SpreadsheetOptions {
   readonly title?: string;
   /** IANA name; `Etc/GMT` like Google's own default. */
   readonly timeZone?: string;
-  /** Who else may open it: address → role. */
-  readonly shares?: Readonly<Record<string, Role>>;
   readonly owner?: string;
   /** The first tab; `Sheet1` with 1,000 rows and 26 columns by default. */
   readonly tab?: { readonly title?: string; readonly rows?: number; readonly columns?: number };
 }
 
-/** One file: its contents and who may do what. */
+/** One file: its contents, and who may edit what is protected. */
 export interface SpreadsheetFile {
   readonly id: string;
   readonly owner: string;
-  readonly shares: Map<string, Role>;
   document: Document;
 }
 
@@ -55,9 +49,6 @@ export class SpreadsheetFiles {
     const file: SpreadsheetFile = {
       id,
       owner: options.owner ?? DEFAULT_OWNER,
-      shares: new Map(
-        Object.entries(options.shares ?? {}).map(([email, role]) => [email.toLowerCase(), role]),
-      ),
       document,
     };
     this.#files.set(id, file);
@@ -76,13 +67,10 @@ export class SpreadsheetFiles {
     return [...this.#files.values()];
   }
 
-  /** The file, if the account may use it that way. Throws Google's 404 or 403. */
-  open(id: string, account: Account, writes: boolean): { file: SpreadsheetFile; caller: Caller } {
+  /** The file, and the account as its protections see it. Throws Google's 404. */
+  open(id: string, { email }: Account): { file: SpreadsheetFile; caller: Caller } {
     const file = this.get(id);
-    const isOwner = account.email.toLowerCase() === file.owner.toLowerCase();
-    const role = isOwner ? 'writer' : file.shares.get(account.email.toLowerCase());
-    if (role === undefined || (writes && role === 'reader')) throw callerDenied();
-    return { file, caller: { email: account.email, isOwner } };
+    return { file, caller: { email, isOwner: email.toLowerCase() === file.owner.toLowerCase() } };
   }
 
   /** Runs a change on a copy of the contents and keeps the copy only when nothing was thrown. */

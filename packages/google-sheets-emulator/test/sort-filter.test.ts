@@ -61,20 +61,6 @@ describe('sortRange', () => {
   });
 });
 
-describe('a filter view', () => {
-  it('hides nothing, and takes in rows inserted before its last one, with its criteria', async () => {
-    await filled([['status'], ['NEW'], ['DONE']]);
-    const person = bench.emulator.people.at(bench.id, 0);
-    person.addFilterView(0, ['NEW']);
-    expect(hiddenRows()).toEqual([]);
-    person.insertRows(2, 2);
-    person.insertColumns(0);
-    const [view] = bench.emulator.inspect.ranges(bench.id, 0).filterViews;
-    expect(view?.range).toMatchObject({ startRowIndex: 0, endRowIndex: 5 });
-    expect(view?.criteria).toEqual({ '1': { hiddenValues: ['NEW'] } });
-  });
-});
-
 describe('a basic filter', () => {
   it('hides rows from people only: reads and writes go on as if it were not there (C4)', async () => {
     await filled([['status'], ['NEW'], ['DONE'], ['NEW']]);

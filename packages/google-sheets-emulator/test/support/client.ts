@@ -8,15 +8,11 @@ import type { Pasted } from './people.ts';
 /** The service account in these tests. */
 export const ROBOT = 'robot@example-project.iam.gserviceaccount.com';
 
-/** Google's own client, pointed at an emulator, with a token for `email`. */
-export function clientFor(emulator: SheetsEmulator, email = ROBOT): sheets_v4.Sheets {
-  return clientWith(emulator, emulator.accounts.issue({ email }));
-}
-
-/** Google's own client with a given token. */
-export function clientWith(emulator: SheetsEmulator, token: string): sheets_v4.Sheets {
+/** Google's own client, pointed at an emulator. */
+function clientFor(emulator: SheetsEmulator): sheets_v4.Sheets {
   const auth = new OAuth2Client();
-  auth.setCredentials({ access_token: token, expiry_date: Date.now() + 3_600_000 });
+  const access_token = emulator.accounts.issue({ email: ROBOT });
+  auth.setCredentials({ access_token, expiry_date: Date.now() + 3_600_000 });
   return sheets({ version: 'v4', rootUrl: emulator.url, auth, retry: false });
 }
 
@@ -54,7 +50,6 @@ export class Bench {
     const emulator = await startTestEmulator(options);
     const id = emulator.createSpreadsheet({
       tab: { rows: 10, columns: 5 },
-      shares: { [ROBOT]: 'writer' },
       ...spreadsheet,
     });
     return new Bench(emulator, id);

@@ -12,8 +12,6 @@ export interface TestEmulator extends SheetsEmulator {
   readonly people: {
     /** The owner of a file with this tab open, by title or sheet ID. */
     at(spreadsheetId: string, tab: string | number): Person;
-    /** The owner shares the file, or changes a role. */
-    share(spreadsheetId: string, email: string, role: 'writer' | 'reader'): void;
   };
   /** Looks past the API at what is stored. */
   readonly inspect: Inspection;
@@ -30,7 +28,6 @@ export async function startTestEmulator(
     ...emulator,
     people: {
       at: (id, tab) => new Person(files, id, inspect.sheet(id, tab).id),
-      share: (id, email, role) => void files.get(id).shares.set(email.toLowerCase(), role),
     },
     inspect,
   };
