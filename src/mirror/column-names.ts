@@ -7,6 +7,8 @@ export const MAX_NAME_BYTES = 63;
 
 /** Ends the name of a form's view with the current labels: `<table>_labelled`. */
 export const VIEW_SUFFIX = '_labelled';
+/** How the names of a form's views end; no other is longer. */
+const VIEW_SUFFIXES = [VIEW_SUFFIX, '_live', '_history'];
 
 /**
  * A field's column name: its label in ASCII snake_case, at most 63 bytes, not in `taken` (lower case), usable in SQL without
@@ -20,8 +22,8 @@ export function fieldColumnName(field: FormField, taken: ReadonlySet<string>): s
 }
 
 /**
- * The name of a form's table, by the rules of {@link fieldColumnName} with the prefix `form_`, and short enough for the name of its
- * view. Neither name is in `taken`.
+ * The name of a form's table, by the rules of {@link fieldColumnName} with the prefix `form_`, and short enough for the names of its
+ * views. None of these names is in `taken`.
  */
 export function formTableName(
   form: Pick<FormIdentity, 'id' | 'slug'>,
@@ -32,7 +34,7 @@ export function formTableName(
   const base = unfit ? `form_${name}` : name;
   const maxBytes = MAX_NAME_BYTES - VIEW_SUFFIX.length;
   return firstFree(shortened(base, form.id, maxBytes), maxBytes, (candidate) => {
-    return taken.has(candidate) || taken.has(candidate + VIEW_SUFFIX);
+    return ['', ...VIEW_SUFFIXES].some((suffix) => taken.has(candidate + suffix));
   });
 }
 

@@ -281,6 +281,20 @@ function peopleCases(place: () => Place, { store, values, write }: Bed): void {
     ]);
   });
 
+  it.each([
+    ['pair', 'pair-live', 'pair_live_2'],
+    ['couple-live', 'couple', 'couple_2'],
+  ])(
+    'gives tables and views of their own to forms with the slugs %s and %s',
+    async (one, two, table) => {
+      for (const slug of [one, two]) {
+        const { notes } = await write(slug, (form) => form.commit({ rows: [row('a', {})] }));
+        expect(notes).toEqual([]);
+      }
+      expect(await values(`SELECT count(*) AS n FROM ${table}_live`)).toEqual([['1']]);
+    },
+  );
+
   it('L14: keeps the answers of 2,000 fields, those beyond its columns in one', async () => {
     const fields = Array.from({ length: 2_000 }, (_, at) => ({
       ...NAME,
@@ -334,6 +348,21 @@ function serverCases(place: () => Place, { store, values, write }: Bed): void {
     await place().query('DROP VIEW theirs');
     expect((await write('kept', async () => {}, renamed)).notes).toEqual([]);
     expect(await values('SELECT "Name" AS n FROM kept_labelled ORDER BY id')).toHaveLength(2);
+  });
+
+  it('keeps a view that a view of a person needs, although it is not wanted any more', async () => {
+    await write('once', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
+    await place().query('CREATE VIEW of_theirs AS SELECT id FROM once_history');
+    const plain = await parseTargetUrl(place().url).open('default', { clock });
+    const form = formOf('once', [NAME, AGE]);
+    {
+      await using opened = plain;
+      await using to = await opened.open(form);
+      await to.prepare(form, [NAME, AGE]);
+      expect(messagesOf(await to.finish())).toEqual([expect.stringContaining('of_theirs')]);
+    }
+    expect(await values('SELECT id FROM of_theirs')).toEqual([['a']]);
+    await place().query('DROP VIEW of_theirs');
   });
 
   it('L13: lets one writer in, and a writer that was asleep commits nothing', async () => {

@@ -111,6 +111,7 @@ describe('formTableName', () => {
     const form = { id: 'f', slug: 'contact' };
     expect(formTableName(form, new Set(['contact']))).toBe('contact_2');
     expect(formTableName(form, new Set(['contact_labelled', 'contact_2']))).toBe('contact_3');
+    expect(formTableName(form, new Set(['contact_live', 'contact_2_history']))).toBe('contact_3');
   });
 
   it('leaves room for the name of the view', () => {

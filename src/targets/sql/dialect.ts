@@ -177,6 +177,8 @@ export interface Dialect {
    * then stay unchanged.
    */
   putView(tx: Session, name: string, select: string): Promise<void>;
+  /** Drops a view of ours. Rejects if views that people built on it need it; all then stays unchanged. Absent: they break. */
+  dropView?(tx: Session, name: string): Promise<void>;
   /** The bytes billed to the current run so far, for `mirror_runs`; absent if a database does not bill. */
   readonly billedBytes?: () => number;
   /** How it writes the public views. */

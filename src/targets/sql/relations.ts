@@ -37,10 +37,20 @@ export async function makeViews(tx: Session, history: boolean): Promise<string[]
   for (const [name] of open) if (isOurs(name)) next.set(name, NOT_AS_WANTED);
   // Before the views, for a database that commits with each of them: the views that a killed process leaves are then known as ours.
   await writeRecord(tx, KEPT, Object.fromEntries(next), true);
-  for (const name of gone) {
-    if (relations.get(name) === 'view') await tx.run(`DROP VIEW IF EXISTS ${quoted(name)}`);
-    next.delete(name);
-  }
+  const failed = (what: string, error: unknown): void => {
+    const { message, detail = '' } = error as Error & { readonly detail?: string };
+    const why = [message, ...detail.split('\n').filter((line) => line !== '')].join('; ');
+    notes.push(`The view ${what}: ${why}`);
+  };
+  const drop = async (name: string): Promise<unknown> =>
+    dialect.dropView?.(tx, name) ?? tx.run(`DROP VIEW IF EXISTS ${quoted(name)}`);
+  for (const name of gone)
+    try {
+      if (relations.get(name) === 'view') await drop(name);
+      next.delete(name);
+    } catch (error) {
+      failed(`${name} is not kept any more and could not be removed`, error);
+    }
   for (const [name, sql] of open) {
     if (!isOurs(name)) {
       notes.push(
@@ -53,9 +63,7 @@ export async function makeViews(tx: Session, history: boolean): Promise<string[]
       await dialect.putView(tx, name, sql);
       next.set(name, sql);
     } catch (error) {
-      const { message, detail = '' } = error as Error & { readonly detail?: string };
-      const why = [message, ...detail.split('\n').filter((line) => line !== '')].join('; ');
-      notes.push(`The view ${name} could not be brought up to date: ${why}`);
+      failed(`${name} could not be brought up to date`, error);
       if (!relations.has(name)) next.delete(name);
     }
   }

@@ -281,7 +281,9 @@ export class SqlStore implements Store {
     const places = new Set((await formRecords(tx)).map(({ state: { place } }) => place));
     for (const place of places) taken.add(place);
     const wanted = formTableName(form, new Set(OURS));
-    const columns = await columnsOf(tx, wanted);
+    // Not a view: that is one of another form.
+    const isTable = relations.get(wanted) === 'table';
+    const columns = isTable ? await columnsOf(tx, wanted) : new Set<string>();
     const isForm = ['id', 'status', '_changed_at', '_deleted_at'].every((each) =>
       columns.has(each),
     );

@@ -132,6 +132,11 @@ export function mysqlDialect(collation: string): Dialect {
         );
     },
     putView,
+    async dropView(tx, name) {
+      const [dependant] = await viewsOf(tx, name);
+      if (dependant !== undefined) throw new Error(`the view ${dependant} reads it`);
+      await tx.run(`DROP VIEW ${quoted(name)}`);
+    },
     describe: describeMysqlError,
   };
 }

@@ -129,6 +129,10 @@ export const postgresDialect: Dialect = {
       });
     }
   },
+  async dropView(tx, name) {
+    await tx.run(`SET LOCAL lock_timeout = '2s'`);
+    await inSavepoint(tx, () => tx.run(`DROP VIEW ${quoted(name)}`));
+  },
   comment,
   describe: describePostgresError,
 };
