@@ -23,9 +23,9 @@ const HALF_A_CHARACTER = 'an answer holds half a character (a lone surrogate), r
 const NESTED = 'an answer is nested too deeply';
 
 /**
- * The join of a form: takes the selected answers of its items and nothing else (L11), including answers to fields that the form does
- * not have any more (L9). The number of these is limited: a person who fills in a form, or a broken source, can send any field, and
- * each would become a column.
+ * The join of a form: takes the selected answers of its items and nothing else (L11), including answers to fields that the form no
+ * longer has (L9). The number of such fields is limited, because a person who fills in a form, or a broken source, can send any
+ * field, and each would become a column.
  */
 export class Join {
   /** The selected fields, in column order. */
@@ -43,7 +43,7 @@ export class Join {
     this.prepare(form, known);
   }
 
-  /** Selects the fields again, by the form as it is now. Fields that answers had before stay. */
+  /** Selects the fields again, by the current form. Fields that only answers have stay. */
   prepare(form: Form, known: readonly FormField[]): void {
     const { selection } = this.#joining;
     this.fields = selectedFields(form, selection, known, this.#places.keys());

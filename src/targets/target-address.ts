@@ -3,28 +3,28 @@ import type { Transport } from '../base/transport.ts';
 import type { HistoryKind, Store } from '../mirror/port.ts';
 import type { SheetStoreOptions } from './google-sheets/store.ts';
 
-/** The other things that a target is opened with. */
+/** Options for opening a target. */
 export interface OpenTargetOptions {
-  /** The real one when absent. */
+  /** Default: the real clock. */
   readonly clock?: Clock | undefined;
-  /** The history that a SQL target keeps; statuses when absent. */
+  /** The history that a SQL target keeps. Default: statuses. */
   readonly history?: HistoryKind | undefined;
-  /** Access to Google's services; application default credentials when absent. */
+  /** Access to Google's services. Default: application default credentials. */
   readonly google?: Omit<SheetStoreOptions, 'clock' | 'name'> | undefined;
-  /** Called with the bytes that a target that bills has just billed. */
+  /** Called with the bytes that a target has just billed. */
   readonly onBilled?: ((bytes: number) => void) | undefined;
 }
 
-/** The address of a target. The password is only in `open`, so that no listing or log of settings shows it (L15). */
+/** The address of a target. Only `open` contains the password, so that no listing or log of settings shows it (L15). */
 export interface Address {
   /** For people: no password. */
   readonly shown: string;
-  /** Equal for two addresses of one place, for any user. */
+  /** Equal for two addresses of one place, even with different users. */
   readonly place: string;
-  /** How safely it is reached. */
+  /** How securely it is reached. */
   readonly transport: Transport;
-  /** The file that it is, where it is one. */
+  /** The file, if the target is one. */
   readonly file?: string;
-  /** Opens it under the name from the settings. Loads the driver of its kind and no other; connects at first use. */
+  /** Opens it under the name from the settings. Loads only the driver of its kind, and connects at first use. */
   open(name: string, options?: OpenTargetOptions): Promise<Store>;
 }

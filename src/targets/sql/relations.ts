@@ -80,8 +80,8 @@ export async function makeViews(tx: Session, history: boolean): Promise<string[]
 const NOT_AS_WANTED = '';
 
 /**
- * Has all views made again by the next {@link makeViews}. They follow a table or column that people rename, and go on showing what it
- * held, although the mirror has made another one.
+ * Makes the next {@link makeViews} make all views again. Views follow a table or column that people rename, and would still show
+ * its contents after the mirror has made another one.
  */
 export async function distrustViews(tx: Session): Promise<void> {
   await tx.dialect.alone(tx);

@@ -52,7 +52,7 @@ const STAGING: Staging = {
   matched: (to) => `${STAGE} AS s, ${held(to)}`,
   differs: (names) =>
     `(${names.map((name) => `t.${name}`).join(', ')}) IS DISTINCT FROM (${names.map((name) => `s.${name}`).join(', ')})`,
-  /** By a trigger, a rule or a policy, or in a column of which a person changed the type. */
+  /** By a trigger, a rule or a policy, or in a column whose type a person changed. */
   async mayAlter(tx, table) {
     const found = await tx.query(
       `SELECT 1 FROM pg_class AS c WHERE c.oid = to_regclass($1) AND (c.relrowsecurity OR c.relhasrules
