@@ -13,9 +13,6 @@ interface Wait {
   readonly reason: string;
 }
 
-/** Without further news, a wait is over this long after its end. */
-const FORGOTTEN_MS = 45_000;
-
 /** Follows the requests of this process that will be tried again. Returns one problem for all that wait; null if none waits. */
 export function followWaits(events: Events<SyncEvents>, clock: Clock): () => Trouble | null {
   const waits = new Map<string, Wait>();
@@ -26,8 +23,6 @@ export function followWaits(events: Events<SyncEvents>, clock: Clock): () => Tro
   });
   events.on('forms.settled', ({ request }) => void waits.delete(request));
   return () => {
-    for (const [request, { untilMs }] of waits)
-      if (clock.now() - untilMs > FORGOTTEN_MS) waits.delete(request);
     const all = [...waits.values()].toSorted((a, b) => b.untilMs - a.untilMs);
     const [last] = all;
     if (last === undefined) return null;

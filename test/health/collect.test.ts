@@ -276,7 +276,7 @@ describe('waiting for the source', () => {
     expect(trouble()).toBeNull();
   });
 
-  it('lasts since the first and until the last of several requests; one that was forgotten ends', async () => {
+  it('lasts since the first and until the last of several requests', async () => {
     const { clock, events, trouble } = start();
     const retry = (of: string, delayMs: number, reason: string): void =>
       events.emit('forms.retry', { request: of, attempt: 1, delayMs, reason });
@@ -291,7 +291,10 @@ describe('waiting for the source', () => {
       message: expect.stringContaining('(answered 503)'),
       sinceMs: NOW + 2_000,
     });
+    // The request hangs, longer than it was to wait.
     await clock.advance(MINUTE);
+    expect(trouble()).not.toBeNull();
+    events.emit('forms.settled', { request: 'GET /forms' });
     expect(trouble()).toBeNull();
   });
 });
