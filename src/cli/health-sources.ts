@@ -2,23 +2,16 @@ import type { App } from '../app.ts';
 import { type HealthSources, Watch } from '../health/collect.ts';
 import { readProcesses } from '../health/processes.ts';
 import type { Report } from '../health/report.ts';
-import type { Trouble } from '../health/trouble.ts';
-import type { QueueRuntime } from '../queue/runtime.ts';
 import { nextRunMs } from '../queue/schedule.ts';
 import { overviewRestMs } from '../targets/target-kinds.ts';
 import type { Host } from './host.ts';
-
-/** The state of a process that works on the queue. */
-interface Running {
-  readonly queue: Pick<QueueRuntime, 'status'>;
-  troubles(): readonly Trouble[];
-}
+import type { Service } from './service.ts';
 
 /** The sources of the report. `running`: null for a command, which does not look at the queue. */
 export function healthSources(
   app: App,
   { version }: Pick<Host, 'version'>,
-  running: Running | null,
+  running: Pick<Service, 'queue' | 'troubles'> | null,
   targets = app.targetNames,
 ): HealthSources {
   const { config, clock, logger, dataDir } = app;

@@ -38,10 +38,6 @@ export const startStatus = (options: StatusOptions): Promise<Listening> =>
     addBoard(app, options);
   });
 
-interface FormParams {
-  Params: { id: string };
-}
-
 function addPages(app: FastifyInstance, options: StatusOptions): void {
   const { reports, logger, clock } = options;
   /** By target and form. One that hangs is not asked again at each load. */
@@ -69,7 +65,7 @@ function addPages(app: FastifyInstance, options: StatusOptions): void {
     const main = html`${ACTION_FORM} ${overviewMain(report, query, deliveryProblem)}`;
     return sendPage(reply, { title: report.title, main, report });
   });
-  app.get<FormParams>('/forms/:id', async (request, reply) => {
+  app.get<{ Params: { id: string } }>('/forms/:id', async (request, reply) => {
     const report = await reports.refresh();
     const copies = report.forms.filter(({ form }) => form.id === request.params.id);
     const [first] = copies;
