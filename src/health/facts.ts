@@ -89,4 +89,4 @@ export async function readTarget(
 }
 
 const OTHER_SETTINGS =
-  'Other fields are selected or hashed than when the rows were stored, so answers that are not selected, or plain answers, may still be there.';
+  'The selected or hashed fields have changed since the rows were stored, so answers that are not selected, or plain answers, may still be there.';

@@ -66,7 +66,7 @@ const OTHER_SETTINGS: TargetNotice = {
   code: 'UNSELECTED_ANSWERS',
   blocks: false,
   message:
-    'Other fields are selected or hashed than when the rows were stored, so that columns may still hold answers that the settings do not allow.',
+    'The selected or hashed fields have changed since the rows were stored, so columns may still contain answers that the settings do not allow.',
   remedy: 'The next run brings them in line: forms-mirror sync --full',
 };
 

@@ -142,7 +142,7 @@ describe('check', () => {
     });
     expect(code).toBe(1);
     expect(stdout).toMatch(
-      /✗ target default: 2 forms: The copy must be read again\. The first is \S+: Other fields are selected .*\n.*forms-mirror status shows what to do/,
+      /✗ target default: 2 forms: The copy must be read again\. The first is \S+: The selected or hashed fields have changed .*\n.*forms-mirror status shows what to do/,
     );
   });
 });

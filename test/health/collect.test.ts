@@ -246,7 +246,7 @@ describe('what a target holds', () => {
 
   it('L17: is of other settings where a field is hashed now; a form that is gone is as it was', async () => {
     const [form] = (await held()(['mail'])).forms;
-    const losses = [expect.stringMatching(/^Other fields are selected or hashed/)];
+    const losses = [expect.stringMatching(/^The selected or hashed fields have changed/)];
     expect(form).toMatchObject({ losses, refilledAtMs: 8, notices: [] });
     expect((await held()([])).forms).toMatchObject([{ losses: [] }]);
     const gone = await held({ goneAtMs: NOW })(['mail']);
