@@ -231,7 +231,7 @@ const ROWS = {
     title: 'Status changes were refused',
     meaning: 'The source refused to change the status of some submissions.',
     remedy:
-      'forms-mirror explain <submission-id> says why. Compare MARK_STATUS and MARK_FROM with what the source allows.',
+      "The form's page on the status page lists their IDs with the reason for each. Compare MARK_STATUS and MARK_FROM with what the source allows.",
   },
   STALE: {
     scope: 'form',

@@ -28,6 +28,8 @@ export interface FormDetails {
   readonly runs: readonly Run[];
   /** Submissions that could not be stored unchanged. */
   readonly rejected: readonly Entry[];
+  /** Submissions whose status the source refused to change. */
+  readonly refused: readonly Entry[];
 }
 
 /** A form in one target, with what the target stores about it; null: it did not answer in time. */
@@ -115,7 +117,8 @@ function facts(form: FormReport, nowMs: number): Html {
   </dl>`;
 }
 
-function detailParts(target: string, { runs, rejected }: FormDetails, nowMs: number): Html {
+function detailParts(target: string, details: FormDetails, nowMs: number): Html {
+  const { runs, rejected, refused } = details;
   return html`${
     runs.length > 0 &&
     html`<h3>Recent runs</h3>
@@ -124,7 +127,12 @@ function detailParts(target: string, { runs, rejected }: FormDetails, nowMs: num
   ${
     rejected.length > 0 &&
     html`<h3 id="${rejectedAnchor(target)}">${plural(rejected.length, 'rejected submission')}</h3>
-      ${rejectedTable(rejected, nowMs)}`
+      ${entryTable('Submissions and answers that could not be stored unchanged', rejected, nowMs)}`
+  }
+  ${
+    refused.length > 0 &&
+    html`<h3>${plural(refused.length, 'refused status change')}</h3>
+      ${entryTable('Submissions whose status the source did not change', refused, nowMs)}`
   }`;
 }
 
@@ -160,14 +168,13 @@ function runsTable(runs: FormDetails['runs'], nowMs: number): Html {
 }
 
 /** How many of them are shown. */
-const SHOWN_REJECTED = 50;
+const SHOWN_ENTRIES = 50;
 
-function rejectedTable(rejected: readonly Entry[], nowMs: number): Html {
-  const rows = rejected.slice(0, SHOWN_REJECTED).map(({ id, reason, status, atMs }) => ({
+function entryTable(what: string, entries: readonly Entry[], nowMs: number): Html {
+  const rows = entries.slice(0, SHOWN_ENTRIES).map(({ id, reason, status, atMs }) => ({
     cells: [html`<span class="id">${id}</span>`, reason, status, timeAgo(atMs, nowMs)],
   }));
-  const [shown, all] = [rows.length, rejected.length];
+  const [shown, all] = [rows.length, entries.length];
   const part = shown < all ? ` (${count(shown)} of ${count(all)})` : '';
-  const caption = `Submissions and answers that could not be stored unchanged${part}`;
-  return listTable(caption, ['Submission', 'Reason', 'Status', 'Last seen'], rows);
+  return listTable(`${what}${part}`, ['Submission', 'Reason', 'Status', 'Last seen'], rows);
 }

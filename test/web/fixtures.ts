@@ -13,6 +13,7 @@ import {
 import { EMPTY_TALLY, type Tally } from '../../src/mirror/form-state.ts';
 import type { FormIdentity } from '../../src/mirror/types.ts';
 import type { FormDetails } from '../../src/web/form-page.ts';
+import type { EntryKind } from '../../src/mirror/port.ts';
 import {
   AWAY,
   before,
@@ -103,6 +104,7 @@ export function reportOf(
 export const NO_DETAILS: FormDetails = {
   runs: [],
   rejected: [],
+  refused: [],
 };
 
 const SHEET =
@@ -188,8 +190,8 @@ export function feedbackDetails(): FormDetails {
     const changes = { inserted: at % 5 === 0 ? 2 : 0, isWhole: at === 9 };
     return run(35_000 + at * MINUTE, { outcome, error, ...changes });
   });
-  const entry = (id: string, reason: string) => ({
-    kind: 'rejected' as const,
+  const entry = (id: string, reason: string, kind: EntryKind = 'rejected') => ({
+    kind,
     id,
     status: 'NEW',
     createdAt: null,
@@ -202,6 +204,7 @@ export function feedbackDetails(): FormDetails {
       entry('sub_8Kq2mZx0', 'createdAt is no date; the row has none.'),
       ...Array.from({ length: 60 }, (_, at) => entry(`no-id:5f1d0c9a${at}`, 'The item has no ID.')),
     ],
+    refused: [entry('sub_4Tz7', 'PATCH: refused with 409.', 'refused')],
   };
 }
 

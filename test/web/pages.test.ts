@@ -152,7 +152,7 @@ describe('the page of a form', () => {
   const open = (changes: Parameters<typeof startPage>[1] = {}) =>
     startPage(realisticReport(), { details: async () => feedbackDetails(), ...changes });
 
-  it('shows its problems, runs and rejected submissions', async () => {
+  it('shows its problems, runs, rejected submissions and refused status changes', async () => {
     await using page = await open();
     const html = await page.text(`/forms/${FEEDBACK.id}`);
     for (const shown of [
@@ -163,6 +163,9 @@ describe('the page of a form', () => {
       '61 rejected submissions',
       '(50 of 61)',
       'no-id:5f1d0c9a48',
+      '1 refused status change',
+      'sub_4Tz7',
+      'PATCH: refused with 409.',
     ]) {
       expect(html).toContain(shown);
     }
@@ -217,6 +220,7 @@ describe('what others have written', () => {
       details: async () => ({
         runs: [run(5_000, { outcome: 'failed', error: evil })],
         rejected: [{ ...entry, createdAt: evil, atMs: 0 }],
+        refused: [],
       }),
     });
     // A form's page stays as it was opened, without a script.
