@@ -252,13 +252,11 @@ export class App implements AsyncDisposable {
   }
 
   /** Records in DATA_DIR which target has which forms, and logs when a target that had a form was found empty. */
-  async #noteCopy({ form, target, outcome, wasEmpty }: RunReport): Promise<void> {
-    const isHeld = outcome === 'ok' || outcome === 'held';
-    if (!isHeld && !wasEmpty) return;
-    const { address } = await this.target(target);
+  async #noteCopy(report: RunReport): Promise<void> {
+    const { form, target } = report;
     const nowMs = this.clock.now();
-    const place = { target, address, formId: form.id };
-    if (!(await this.dataDir.noteCopy(place, { wasEmpty, isHeld }, nowMs))) return;
+    const address = this.settingsOf(target).address.shown;
+    if (!(await this.dataDir.noteCopy(report, address, nowMs))) return;
     const about = { form: form.id, slug: form.slug, target, code: 'COPY_REFILLED' };
     const text = refilledText(form, target, nowMs);
     this.logger.warn(about, `${text} ${PROBLEMS.COPY_REFILLED.remedy}`);

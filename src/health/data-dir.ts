@@ -44,7 +44,6 @@ const processRecord = z.object({
 export type KeptRun = z.infer<typeof keptRun>;
 /** A process of the mirror, at the time of its latest record. */
 export type ProcessRecord = z.infer<typeof processRecord>;
-type KeptCopy = z.infer<typeof keptCopy>;
 
 /** Failures, as far as this machine has seen them. */
 export interface Kept {
@@ -98,33 +97,30 @@ export class DataDir {
   }
 
   /**
-   * Records that a target has a form. `wasEmpty`: a run found nothing there; `isHeld`: the target has the form now. True if the
-   * target had it before and was found empty; that time is recorded, too.
+   * Records that a target has a form, once a run has brought it up to date. True if the target had it before and the run found it
+   * empty; that time is recorded, too.
    */
   async noteCopy(
-    { target, address, formId }: Omit<KeptCopy, 'refilledAtMs'>,
-    { wasEmpty, isHeld }: { readonly wasEmpty: boolean; readonly isHeld: boolean },
+    { target, form, outcome, wasEmpty }: RunReport,
+    address: string,
     atMs: number,
   ): Promise<boolean> {
-    const file = this.#copies.of(target, address, formId);
-    const before = await file.read();
-    const isRefill = wasEmpty && before !== null;
-    const refilledAtMs = isRefill ? atMs : (before?.refilledAtMs ?? null);
-    if (isRefill || (isHeld && before === null))
-      await file.write({ target, address, formId, refilledAtMs });
+    const file = this.#copies.of(target, address, form.id);
+    const isKnown = (await file.read()) !== null;
+    const isRefill = isKnown && wasEmpty;
+    if (isRefill || (!isKnown && (outcome === 'ok' || outcome === 'held'))) {
+      const refilledAtMs = isRefill ? atMs : null;
+      await file.write({ target, address, formId: form.id, refilledAtMs });
+    }
     return isRefill;
   }
 
   /** When the copy in a target at this address was last found gone, by form ID. */
-  async refills(target: string, address: string): Promise<ReadonlyMap<string, number>> {
-    const copies = await this.#copies.all();
-    return new Map(
-      copies.flatMap((copy): [string, number][] =>
-        copy.target === target && copy.address === address && copy.refilledAtMs !== null
-          ? [[copy.formId, copy.refilledAtMs]]
-          : [],
-      ),
+  async refills(target: string, address: string): Promise<ReadonlyMap<string, number | null>> {
+    const copies = (await this.#copies.all()).filter(
+      (copy) => copy.target === target && copy.address === address,
     );
+    return new Map(copies.map(({ formId, refilledAtMs }) => [formId, refilledAtMs]));
   }
 
   /** Every recorded failure; damaged records are left out. */

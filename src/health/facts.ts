@@ -66,7 +66,7 @@ const RECENT_RUNS = 20;
 export async function readTarget(
   target: Target,
   writesBack: boolean,
-  refills: ReadonlyMap<string, number>,
+  refills: ReadonlyMap<string, number | null>,
 ): Promise<HeldTarget> {
   const { store, joining } = target;
   const stored = await store.forms(RECENT_RUNS);

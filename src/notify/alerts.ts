@@ -111,12 +111,12 @@ const kindOf = ({ incident, sighting }: News): string =>
 function follow(before: Incidents, report: Report, nowMs: number) {
   const { sightings, viewOf } = seenIn(report);
   const [incidents, news]: [Incidents, News[]] = [{}, []];
-  for (const [id, [first, ...others]] of Map.groupBy(sightings, idOf)) {
-    if (first === undefined) continue;
+  for (const [id, some] of Map.groupBy(sightings, idOf)) {
+    const [first] = some as [Sighting];
     const known = before[id];
     const fromMs = Math.min(known?.fromMs ?? beginMs(first, nowMs), nowMs);
     // Of several problems the first (the worst) counts, unless only another one has lasted long enough.
-    const due = [first, ...others].find((one) => nowMs - fromMs >= graceMs(one));
+    const due = some.find((one) => nowMs - fromMs >= graceMs(one));
     const now = shown(due ?? first);
     const toldMs = known?.toldMs ?? null;
     // If the number rises again after a fall, the additional ones are new.

@@ -82,20 +82,20 @@ describe('DATA_DIR', () => {
   });
 
   it('notices a copy that is gone: one that this target at this address has held', async () => {
-    const place = { target: 'db', formId: FORM_A.id };
-    const note = (seen: object, atMs: number, address = 'a'): Promise<boolean> =>
-      dataDir.noteCopy({ ...place, address }, { wasEmpty: true, isHeld: true, ...seen }, atMs);
-    expect(await note({ isHeld: false }, 1)).toBe(false);
-    expect(await note({}, 2)).toBe(false);
-    expect(await note({ wasEmpty: false }, 3)).toBe(false);
+    const note = (outcome: OutcomeName, wasEmpty: boolean, atMs: number, address = 'a') =>
+      dataDir.noteCopy({ ...ended(outcome), wasEmpty }, address, atMs);
+    expect(await note('failed', true, 1)).toBe(false);
     expect(await dataDir.refills('db', 'a')).toEqual(new Map());
-    expect(await note({ isHeld: false }, 4)).toBe(true);
-    expect(await note({ wasEmpty: false }, 5)).toBe(false);
+    expect(await note('ok', true, 2)).toBe(false);
+    expect(await note('held', false, 3)).toBe(false);
+    expect(await dataDir.refills('db', 'a')).toEqual(new Map([[FORM_A.id, null]]));
+    expect(await note('failed', true, 4)).toBe(true);
+    expect(await note('ok', false, 5)).toBe(false);
     expect(await dataDir.refills('db', 'a')).toEqual(new Map([[FORM_A.id, 4]]));
     expect(await dataDir.refills('db', 'b')).toEqual(new Map());
     // Another database under the same name is new, not emptied.
-    expect(await note({}, 6, 'b')).toBe(false);
-    expect(await dataDir.refills('db', 'b')).toEqual(new Map());
+    expect(await note('ok', true, 6, 'b')).toBe(false);
+    expect(await dataDir.refills('db', 'b')).toEqual(new Map([[FORM_A.id, null]]));
   });
 
   it('leaves out damaged records and those of another build, and writes them again', async () => {
