@@ -104,7 +104,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: 'pause',
     summary:
-      'Stops writing to a form, a target or everything until you resume it, also over restarts.',
+      'Stops writing to a form, a target or everything until you resume it, even after restarts.',
     examples: [
       'forms-mirror pause --form contact --reason "the tab is being rebuilt"',
       'forms-mirror pause --target warehouse',

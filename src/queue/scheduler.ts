@@ -22,7 +22,7 @@ export async function keepSchedule(context: QueueContext): Promise<void> {
   context.nextPollMs = 'everyMs' in schedule ? nowMs : nextRunMs(schedule, nowMs);
   while (!stopping.aborted) {
     try {
-      // In short waits: the machine may sleep, and its clock may be set, also back.
+      // In short waits: the machine may sleep, and its clock may be set, even back.
       context.nextPollMs = Math.min(context.nextPollMs, nextRunMs(schedule, clock.now()));
       const restMs = context.nextPollMs - clock.now();
       await clock.sleep(Math.max(0, Math.min(restMs, timings.heartbeatMs)), stopping);

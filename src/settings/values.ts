@@ -181,7 +181,7 @@ export const mailboxes = listOf(
   'holds something that is not an e-mail address: write only addresses, with commas between them',
 );
 
-/** An e-mail address, also with a name. */
+/** An e-mail address, with or without a name. */
 export const sender = parsed((value) => {
   const [, named = value] = /^[^<>@"\p{Cc}]*<([^<>]*)>$/u.exec(value) ?? [];
   return MAILBOX.test(named) ? value : undefined;

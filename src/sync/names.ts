@@ -196,7 +196,7 @@ function unknown(name: SettingName, known: KnownNames): NameMistake {
   }
   return mistakeOf(
     name,
-    `there is no such field${form === null ? '' : ' in that form'}: forms-mirror forms <form> lists the fields of a form, and <form>:* names all, also those of old answers`,
+    `there is no such field${form === null ? '' : ' in that form'}: forms-mirror forms <form> lists the fields of a form, and <form>:* selects all, including those of old answers`,
     settingLine(variable, 'contact:*'),
   );
 }

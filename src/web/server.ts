@@ -27,7 +27,7 @@ export interface ServerOptions {
  * Starts the server with the routes for supervisors and Prometheus, and `addRoutes`. Throws SETTINGS with the remedy if it cannot
  * listen.
  *
- * `/live`: whether this process answers; only then does a restart help. `/health`: whether it can do its work. `/ready`: whether it
+ * `/live`: whether this process answers; a restart helps only if it does not. `/health`: whether it can do its work. `/ready`: whether it
  * has also read the targets. `ok` is about this process; `mirror` is the state of the copy, which a restart does not change.
  */
 export async function startServer(

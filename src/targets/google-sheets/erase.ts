@@ -93,7 +93,7 @@ export async function planRemoval(
 }
 
 /**
- * Replaces each answer in the columns of some fields, also in rows that people copied or whose ID they removed. A hashed answer
+ * Replaces each answer in the columns of some fields, including rows that people copied or whose ID they removed. A hashed answer
  * stays. A protected answer makes it fail after all others are replaced.
  */
 async function rewrite(

@@ -49,7 +49,7 @@ export async function openAccount(
   { credentialsFile: file, credentialsJson: json, emulatorUrl, proxy }: CredentialsSource,
   scope: string,
 ): Promise<GoogleAccount> {
-  // By itself, Google's client would take proxies from the environment, also for loopback hosts, and not from a `.env` file.
+  // By itself, Google's client would take proxies from the environment, even for loopback hosts, and not from a `.env` file.
   const clientOptions: ClientOptions =
     proxy === undefined
       ? {}
