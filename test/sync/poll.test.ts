@@ -97,6 +97,8 @@ it('L17: finds an import although another process stores a newcomer of it in the
     TARGET_A_URL: `${file}-a`,
     TARGET_B_URL: file,
   }));
+  // L16: a quiet poll asks as little for two targets as for one.
+  expect(await poll()).toMatchObject({ syncs: [], requests: 7 });
   const second = (await app.target('b')).store;
   const forms = second.forms.bind(second);
   insert(1, { createdAt: Date.now() - 300 * 86_400_000 });
