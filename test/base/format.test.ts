@@ -3,6 +3,7 @@ import { ago, count, duration, exact, plural, soon, span } from '../../src/base/
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 const before = (ms: number): string => new Date(NOW - ms).toISOString();
+const NUMBERS = [0, 7, -7, 100, 999, 1_000, -1_000, 99_999, 123_456, -123_456, 2 ** 53 - 1];
 const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000];
 
 describe('formatting for people', () => {
@@ -40,20 +41,7 @@ describe('formatting for people', () => {
     expect(exact('2026-11-20T14:03:12.345Z')).toBe('2026-11-20 14:03:12 UTC');
     expect(exact('broken')).toBe('broken');
     expect(count(1_250)).toBe('1,250');
-    for (const number of [
-      0,
-      7,
-      -7,
-      100,
-      999,
-      1_000,
-      -1_000,
-      99_999,
-      123_456,
-      -123_456,
-      2 ** 53 - 1,
-    ])
-      expect(count(number)).toBe(number.toLocaleString('en-US'));
+    for (const number of NUMBERS) expect(count(number)).toBe(number.toLocaleString('en-US'));
     expect(count(1_234.5)).toBe('1,234.5');
     expect(plural(0, 'form')).toBe('0 forms');
     expect(plural(1_250, 'form')).toBe('1,250 forms');

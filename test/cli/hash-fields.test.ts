@@ -41,25 +41,6 @@ function worker(env: Environment) {
 }
 
 describe('TARGET_HASH_FIELDS', () => {
-  it.each([
-    ['*', true],
-    ['the form by its ID', true],
-    ['the field of the form', false],
-  ])('L11: %s hashes its fields, in any spelling', async (written, all) => {
-    const place = await open();
-    const { mail, formId, env } = place;
-    const forms = {
-      'the form by its ID': `${formId}:*`,
-      'the field of the form': `${FORM}:${mail}`,
-    };
-    const TARGET_HASH_FIELDS = (forms as Record<string, string>)[written] ?? written;
-    const { code } = await runCli(['sync'], { ...env, TARGET_HASH_FIELDS });
-    expect(code).toBe(0);
-    expect(mails(place)).toEqual([]);
-    expect(cells(place).some(looksHashed)).toBe(true);
-    expect(cells(place).every(looksHashed)).toBe(all);
-  });
-
   it('L11: a running worker stores nothing of a form that a wrong name may mean', async () => {
     const name = 'custmer-feedback:*';
     const place = await open();

@@ -9,6 +9,15 @@ import { scratchFolder } from '../support/scratch.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const FOLDER = join(ROOT, 'deploy/kubernetes');
+const TSC_OPTIONS = [
+  '--noEmit',
+  '--strict',
+  '--skipLibCheck',
+  '--module',
+  'nodenext',
+  '--types',
+  '',
+];
 
 interface Manifest {
   readonly file: string;
@@ -53,17 +62,8 @@ describe('the Kubernetes manifests', () => {
     const check = (text: string): string => {
       writeFileSync(file, text);
       const tsc = join(ROOT, 'node_modules/.bin/tsc');
-      const options = [
-        '--noEmit',
-        '--strict',
-        '--skipLibCheck',
-        '--module',
-        'nodenext',
-        '--types',
-        '',
-      ];
       try {
-        return execFileSync(tsc, [...options, file], { cwd: scratch, encoding: 'utf8' });
+        return execFileSync(tsc, [...TSC_OPTIONS, file], { cwd: scratch, encoding: 'utf8' });
       } catch (error) {
         return (error as { stdout: string }).stdout;
       }

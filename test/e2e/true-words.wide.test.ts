@@ -1,7 +1,5 @@
-import { hostname } from 'node:os';
 import { describe, expect, it, vi } from 'vitest';
 import type { ProblemCode } from '../../src/base/catalogue.ts';
-import { DataDir } from '../../src/health/data-dir.ts';
 import type { Report } from '../../src/health/report.ts';
 import type { Environment } from '../../src/settings/settings-reader.ts';
 import { startWebhook } from '../notify/webhook-receiver.ts';
@@ -124,16 +122,6 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
       await redis.stop();
       await reports(scene, names('QUEUE_FAILED'));
       await isRecorded(scene, 'QUEUE_FAILED');
-    },
-    true: ['verify', 'sync'],
-  },
-  'no process running': {
-    async make(scene) {
-      await firstSync(scene);
-      // As kill -9 leaves it: no process has this ID.
-      const died = { host: hostname(), pid: 2 ** 22 + 1, role: 'start', atMs: Date.now() } as const;
-      const dataDir = new DataDir(scene.env['DATA_DIR'] ?? '');
-      await dataDir.processes.of(died.host, died.pid).write({ ...died, troubles: [] });
     },
     true: ['verify', 'sync'],
   },

@@ -62,13 +62,6 @@ describe('scripts', () => {
 });
 
 describe('transactions', () => {
-  it('commit whole', async () => {
-    await bed.query(
-      "BEGIN TRANSACTION; UPDATE state SET epoch = epoch + 1 WHERE form = 'contact'; ASSERT @@row_count = 1; INSERT INTO notes VALUES ('done'); COMMIT TRANSACTION;",
-    );
-    expect(await epoch()).toBe('2');
-  });
-
   it('roll back whole when a statement fails, or when the script ends without a COMMIT', async () => {
     const assertion =
       "BEGIN TRANSACTION; UPDATE state SET epoch = 9 WHERE TRUE; ASSERT @@row_count = 2 AS 'lost the lock'; COMMIT TRANSACTION";

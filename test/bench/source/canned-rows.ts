@@ -37,27 +37,9 @@ const SHUFFLE = 0x9e3779b1;
 
 const FIRST_FIELD = 1_700_000_000;
 const LABELS = [
-  'Full name',
-  'Email',
-  'Phone',
-  'Street',
-  'City',
-  'Postcode',
-  'Country',
-  'Born on',
-  'Order number',
-  'Quantity',
-  'Price',
-  'Discount',
-  'Delivery',
-  'Options',
-  'How did you hear of us?',
-  'Company',
-  'Position',
-  'Rating',
-  'Message',
-  'Consent',
-];
+  'Full name, Email, Phone, Street, City, Postcode, Country, Born on, Order number, Quantity',
+  'Price, Discount, Delivery, Options, How did you hear of us?, Company, Position, Rating, Message, Consent',
+].flatMap((labels) => labels.split(', '));
 const FIELDS = LABELS.map((label, nth) => ({
   id: `field_${FIRST_FIELD + nth}_${label.toLowerCase().replaceAll(/\W+/g, '_').slice(0, 12)}`,
   label,
