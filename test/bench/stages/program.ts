@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as AppModule from '../../../src/app.ts';
 import type * as ClockModule from '../../../src/base/clock.ts';
@@ -27,22 +26,16 @@ export class Program {
   }
 
   /** A reader of the source, with as many requests in flight as asked for. */
-  async client(): Promise<FormsReader> {
-    const { env, inFlight, checkout } = this.#call;
+  async reader(): Promise<FormReader> {
+    const { env, inFlight } = this.#call;
     const { FORMS_API_URL: baseUrl, FORMS_API_KEY: apiKey } = env;
-    const options = { baseUrl, apiKey, auth: 'bearer', concurrency: inFlight } as const;
-    // A checkout from before `forms/source.ts`.
-    if (existsSync(join(checkout, 'src/forms/client.ts'))) {
-      const { FormsClient } = await this.#load<OldClient>('forms/client.ts');
-      return new FormsClient(options);
-    }
     const { FormsHttp } = await this.#load<typeof HttpModule>('forms/http.ts');
     const { Source } = await this.#load<typeof SourceModule>('forms/source.ts');
-    const http = new FormsHttp(options);
+    const http = new FormsHttp({ baseUrl, apiKey, auth: 'bearer', concurrency: inFlight });
     const source = new Source(http, new AbortController().signal);
     return {
-      getForm: (id) => source.form(id),
-      listSubmissions: ({ formId, page }) => source.page({ formId }, page),
+      form: () => source.form(FORM_ID),
+      page: (page) => source.page({ formId: FORM_ID }, page),
       [Symbol.asyncDispose]: () => http[Symbol.asyncDispose](),
     };
   }
@@ -56,12 +49,12 @@ export class Program {
   async rows(many: number): Promise<{ rows: Row[]; fields: readonly SelectedField[] }> {
     const { Join } = await this.#load<typeof RowModule>('mirror/row.ts');
     const { parseSelection } = await this.#load<typeof SelectionModule>('mirror/selection.ts');
-    await using client = await this.client();
-    const form = await client.getForm(FORM_ID);
+    await using reader = await this.reader();
+    const form = await reader.form();
     const join = new Join({ selection: parseSelection(['*']), hashKey: undefined }, form, []);
     const rows: Row[] = [];
     await eachPage(many, 1, async (page) => {
-      const { items } = await client.listSubmissions({ formId: FORM_ID, page });
+      const { items } = await reader.page(page);
       for (const item of items)
         rows.push(...[join.item(item, 0).row].filter((row) => row !== null));
     });
@@ -104,17 +97,10 @@ export class Program {
   }
 }
 
-/** A source that is read. */
-export interface FormsReader extends AsyncDisposable {
-  getForm(id: string): Promise<Form>;
-  listSubmissions(of: {
-    readonly formId: string;
-    readonly page: number;
-  }): Promise<Pick<Page, 'items'>>;
-}
-
-interface OldClient {
-  readonly FormsClient: new (options: object) => FormsReader;
+/** Reads the form that is measured. */
+export interface FormReader extends AsyncDisposable {
+  form(): Promise<Form>;
+  page(page: number): Promise<Pick<Page, 'items'>>;
 }
 
 /** Runs of one process. */

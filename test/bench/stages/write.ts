@@ -31,11 +31,11 @@ export async function writeAlone(call: StageCall): Promise<Measured[]> {
 export async function readAndWrite(call: StageCall): Promise<Measured[]> {
   const program = new Program(call);
   const { rows, fields } = await program.rows(call.rows);
-  await using client = await program.client();
+  await using reader = await program.reader();
   await using store = await program.store();
   await warmUp(store, rows, fields);
   const both = (): Promise<unknown> =>
-    Promise.all([readPages(client, call.rows, call.inFlight), write(store, FORM, rows, fields)]);
+    Promise.all([readPages(reader, call.rows, call.inFlight), write(store, FORM, rows, fields)]);
   const measured: Measured[] = [];
   for (const name of ['first', 'unchanged']) measured.push(await timed(name, rows.length, both));
   return measured;
