@@ -1,4 +1,5 @@
 import { type FieldSelection, fieldTest } from './selection.ts';
+import type { StoredField } from './port.ts';
 import type { Form, FormField, SelectedField } from './types.ts';
 
 /** A field as people see it: its label (its ID if the label is blank) and its place in the form, from 0. */
@@ -47,3 +48,27 @@ const labelOrId = (label: string, id: string): string => (BLANK.test(label) ? id
 
 /** The longest field ID: a longer one fits no primary key (PostgreSQL: a third of a page). */
 export const MAX_FIELD_ID = 500;
+
+/**
+ * The fields of a target after an update from the form: labels, positions, and whether the form has them. `selected`: those that may
+ * leave the source. `fresh`: what else a target keeps of a new one.
+ */
+export function followFields<F extends StoredField>(
+  before: readonly F[],
+  form: Form,
+  selected: readonly SelectedField[],
+  fresh: Omit<F, Exclude<keyof StoredField, 'column'>>,
+): F[] {
+  const labels = labelMap(form);
+  const fields = new Map(
+    before.map((field): [string, F] => {
+      const now = labels.get(field.id);
+      return [field.id, { ...field, ...now, isInForm: now !== undefined }];
+    }),
+  );
+  for (const { id, label, position, inSchema } of selected) {
+    const known = { ...fresh, ...fields.get(id), id, label, position, isInForm: inSchema };
+    fields.set(id, { ...known, isFilled: known.column !== null } as F);
+  }
+  return [...fields.values()];
+}

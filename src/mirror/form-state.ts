@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { StoredUnder } from './selection.ts';
+import type { FormIdentity } from './types.ts';
 
 /**
  * Everything known about one form in one target, apart from its rows and entries: one small JSON document, stored in
@@ -104,6 +105,13 @@ export function newFormState(
     tally: EMPTY_TALLY,
   };
 }
+
+/** The form that a state belongs to. */
+export const identityOf = ({ formId: id, slug, name }: FormState): FormIdentity => ({
+  id,
+  slug,
+  name,
+});
 
 /** The next commit's name: unique for the form, and never earlier than the last one. */
 export const nextCommitUs = ({ commitUs }: Pick<FormState, 'commitUs'>, nowMs: number): number =>

@@ -20,7 +20,8 @@ export async function settleAbsent(
   query: Span,
   keys: ReadonlySet<string>,
 ): Promise<boolean> {
-  const { form, sink, clock } = work;
+  const { form, sink } = work;
+  const { clock } = work.target;
   await sink.flush();
   const { held, undecided, forgotten } = form.state.tally;
   // Every shown submission is accounted for. If the numbers are equal, the target has no other row.
@@ -84,7 +85,8 @@ async function listedMissing({ form }: Work): Promise<Set<string>> {
 
 /** Asks for absent rows by ID and stores the results. Returns the rows that still exist. */
 async function askAbsent(work: Work, rows: readonly StoredRow[]): Promise<SubmissionItem[]> {
-  const { source, sink, clock } = work;
+  const { source, sink } = work;
+  const { clock } = work.target;
   const byId = new Map(rows.map((row) => [row.id, row]));
   const gone: string[] = [];
   const undecided: Entry[] = [];

@@ -27,10 +27,10 @@ const { day: DAY_MS } = GRAIN_MS;
 /** The state in which the ranges that this run must read are flagged. */
 export function flagDue(
   state: FormState,
-  { target, asked, clock }: Pick<Work, 'target' | 'asked' | 'clock'>,
+  { target, asked }: Pick<Work, 'target' | 'asked'>,
 ): FormState {
   const { isFull = false, isComparison = false, acceptDeletes = 0 } = asked;
-  const nowMs = clock.now();
+  const nowMs = target.clock.now();
   // A reading in the future got its time from a wrong clock, so it proves nothing.
   const isAhead = state.ranges.some(({ readAtMs }) => (readAtMs ?? 0) > nowMs + DAY_MS);
   if (isFull || acceptDeletes > 0 || isAhead) return flagAll(state);
@@ -61,7 +61,8 @@ const noteWhole = ({ sink }: Work, atMs: number): Promise<void> =>
  * Incomplete if a range cannot be proven; the ranges read before stay proven, so the next run continues there.
  */
 export async function readDue(work: Work, first: Page): Promise<void> {
-  const { form, sink, profile, clock } = work;
+  const { form, sink, profile } = work;
+  const { clock } = work.target;
   const atMs = clock.now();
   const isRanged = stepOf(profile.now) !== null && !(await hasUndated(work));
   if (!isRanged || !(await cutDue(work, first))) {

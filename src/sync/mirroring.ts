@@ -2,10 +2,10 @@ import type { Source } from '../forms/source.ts';
 import { hashedCell } from '../mirror/cells.ts';
 import { fieldTest, isSameUnder, type Joining, storedUnder } from '../mirror/selection.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
-import { distrust } from '../mirror/form-state.ts';
+import { distrust, identityOf } from '../mirror/form-state.ts';
 import type { OpenForm } from '../mirror/port.ts';
 import { Sink } from './sink.ts';
-import { heldForms, requireUnpaused, type Target } from './target.ts';
+import { requireUnpaused, type Target } from './target.ts';
 
 /**
  * Opens a form for writing: takes its lease, updates its fields, and brings the stored rows in line with the settings. Throws
@@ -30,9 +30,9 @@ export async function openForWriting(target: Target, source: Source, shown: Form
 
 /** Records that the form is gone at the source; its rows stay. False if the target does not have it. */
 export async function noteGone(target: Target, identity: FormIdentity): Promise<boolean> {
-  const held = (await heldForms(target)).find(({ id }) => id === identity.id);
-  if (held === undefined || held.goneAtMs !== null) return held !== undefined;
-  await using form = await target.store.open(held);
+  const held = (await target.store.states()).find(({ state }) => state.formId === identity.id);
+  if (held === undefined || held.state.goneAtMs !== null) return held !== undefined;
+  await using form = await target.store.open(identityOf(held.state));
   await form.commit({
     state: (state) => ({
       ...state,

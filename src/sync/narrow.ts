@@ -42,7 +42,10 @@ export async function narrow(
   if (onlyGains ? count <= stored : count === stored) return;
   const isFew = Math.max(count, stored) <= PAGE * (onlyGains ? FEW_PAGES : 1);
   const isMostlyOther = Math.abs(count - stored) > count * MOSTLY;
-  const cutMs = isFew || isMostlyOther || halved >= MOST_HALVINGS ? null : await cutOf(place, span);
+  const cutMs =
+    isFew || isMostlyOther || halved >= MOST_HALVINGS
+      ? null
+      : await cutOf(place, place.profile, span);
   const left = cutMs === null ? null : await place.ask({ ...span, toMs: cutMs });
   if (left === null) return place.read(span, onlyGains && isFew ? count : null);
   const right = Math.max(0, count - left);

@@ -102,12 +102,12 @@ async function readOnce(work: Work, span: Span, first: Page | undefined): Promis
 }
 
 async function moveMark(
-  { form, sink, clock }: Work,
+  { form, sink, target }: Work,
   topMs: number | null,
   serverMs: number | null,
 ): Promise<void> {
   if (topMs === null) return;
-  const markMs = Math.min(topMs, serverMs ?? clock.now());
+  const markMs = Math.min(topMs, serverMs ?? target.clock.now());
   if (markMs <= (form.state.watermarkMs ?? -Infinity)) return;
   await sink.note((state: FormState) => ({ ...state, watermarkMs: markMs }));
 }

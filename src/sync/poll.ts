@@ -6,6 +6,7 @@ import {
   accountedInAll,
   type Agreement,
   claimOf,
+  identityOf,
   type FormState,
   isDue,
   isOld,
@@ -133,9 +134,9 @@ function settledRun(
   agreement: Agreement,
   endedAtMs: number,
 ): RunReport {
-  const { formId: id, slug, name, tally } = state;
+  const { tally } = state;
   return {
-    ...blankRun({ id, slug, name }, target, null, agreement.atMs, endedAtMs),
+    ...blankRun(identityOf(state), target, null, agreement.atMs, endedAtMs),
     accounted: accountedInAll(tally),
     claim: claimOf(state, agreement),
     held: tally.held,

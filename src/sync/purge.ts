@@ -4,7 +4,7 @@ import { shellOption } from '../base/printable.ts';
 import { looksHashed } from '../mirror/cells.ts';
 import { fieldTest, storedUnder } from '../mirror/selection.ts';
 import type { ReadForm, StoredField, StoredForm, TargetNotice } from '../mirror/port.ts';
-import type { OutcomeName } from '../mirror/form-state.ts';
+import { identityOf, type OutcomeName } from '../mirror/form-state.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { type ErasureOptions, type ErasureReport, inEach, writing } from './erase.ts';
 import type { RunReport } from './run-form.ts';
@@ -17,17 +17,13 @@ import { allRows, reading, type Target } from './target.ts';
 
 type Held = Pick<StoredForm, 'state' | 'fields'>;
 
-const identityOf = ({ state: { formId: id, slug, name } }: Held): FormIdentity => {
-  return { id, slug, name };
-};
-
 /** The forms of a target to purge: one, or all. */
 const formsOf =
   (formId: string | undefined) =>
   async ({ store }: Target): Promise<{ form: FormIdentity; held: Held }[]> =>
     (await store.states())
       .filter(({ state }) => formId === undefined || state.formId === formId)
-      .map((held) => ({ form: identityOf(held), held }));
+      .map((held) => ({ form: identityOf(held.state), held }));
 
 /** A field whose column has answers that the settings do not allow (L11). */
 interface Leftover {
@@ -41,7 +37,7 @@ interface Leftover {
 
 function leftoversOf({ joining, isChosen }: Target, held: Held): Leftover[] {
   if (joining === undefined) return [];
-  const form = identityOf(held);
+  const form = identityOf(held.state);
   const { goneAtMs, storedUnder: before } = held.state;
   const isWritten = goneAtMs === null && isChosen(form);
   const mayBePlain = !isWritten && before?.hashing !== storedUnder(joining, form).hashing;

@@ -1,10 +1,9 @@
 import { accountedInAll, isEmpty } from '../mirror/form-state.ts';
 import { halve, isIn } from '../mirror/ledger.ts';
-import { GRAIN_MS } from '../mirror/port.ts';
+import { GRAIN_MS, type ReadForm } from '../mirror/port.ts';
 import { BaseProof, type Shown, Sweep, type Verdict } from '../mirror/proof.ts';
 import { settleAbsent } from './absent.ts';
-import type { Place } from './narrow.ts';
-import { atStep, queryOf, stepOf, type Span, WHOLE } from './profile.ts';
+import { atStep, type Profile, queryOf, stepOf, type Span, WHOLE } from './profile.ts';
 import { type Page } from '../forms/source.ts';
 import { idsOf } from './target.ts';
 import { Incomplete, pagesOf, type Work } from './work.ts';
@@ -38,7 +37,7 @@ export async function readRange(
     return readWhole(work);
   }
   if (verdict === 'contradiction') throw new Incomplete('CONTRADICTION');
-  const cutMs = divided < MOST_DIVISIONS ? await cutRows(work, span) : null;
+  const cutMs = divided < MOST_DIVISIONS ? await cutOf(work.form, work.profile.now, span) : null;
   if (cutMs === null) return readFromBases(work, span);
   const now = stored === 'none' ? 'some' : stored;
   for (const half of [
@@ -123,13 +122,10 @@ async function knownIds({ form }: Work, span: Span): Promise<Set<string>> {
   return ids;
 }
 
-/** Like {@link cutOf}, by the rows of the form. */
-const cutRows = ({ form, profile }: Work, span: Span): Promise<number | null> =>
-  cutOf({ profile: profile.now, counts: (within, grain) => form.counts(within, grain) }, span);
-
 /** The moment, at a step of the source, that halves the submissions of a span; null if none does. */
 export async function cutOf(
-  { profile, counts }: Pick<Place, 'profile' | 'counts'>,
+  of: Pick<ReadForm, 'counts'>,
+  profile: Profile,
   span: Span,
 ): Promise<number | null> {
   const stepMs = stepOf(profile);
@@ -137,7 +133,7 @@ export async function cutOf(
   const lengthMs = span.fromMs === null || span.toMs === null ? Infinity : span.toMs - span.fromMs;
   for (const grain of ['day', 'millisecond'] as const) {
     if (lengthMs <= GRAIN_MS[grain] || GRAIN_MS[grain] < stepMs) continue;
-    const cut = halve(await counts(span, grain), span.fromMs, span.toMs);
+    const cut = halve(await of.counts(span, grain), span.fromMs, span.toMs);
     if (cut !== null) return atStep(cut, stepMs);
   }
   return null;

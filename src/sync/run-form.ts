@@ -8,6 +8,7 @@ import {
   type Claim,
   claimOf,
   type FormState,
+  identityOf,
   liveRows,
   type OutcomeName,
 } from '../mirror/form-state.ts';
@@ -105,7 +106,6 @@ async function runOnce(
       form,
       sink,
       profile,
-      clock,
       asked,
       shortBy: 0,
       since: null,
@@ -125,7 +125,7 @@ async function runOnce(
   let isRecorded = true;
   const about = (): RunReport =>
     report(ending, {
-      form: { id: identity.id, slug: form.state.slug, name: form.state.name },
+      form: identityOf(form.state),
       ...counted(sink.applied, form.state),
       held: form.state.tally.held,
       isWhole,

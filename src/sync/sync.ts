@@ -17,10 +17,10 @@ const MOST_MOVES = 5;
  * source and copy agree; throws Incomplete if nothing can be proven.
  */
 export async function sync(work: Work): Promise<void> {
-  const { form, source, sink, profile, clock, asked } = work;
+  const { form, source, sink, profile, target, asked } = work;
   await sink.note((state) => flagDue(state, work));
   const isReading = isDue(form.state);
-  const startMs = clock.now();
+  const startMs = target.clock.now();
   const first = await source.page({ formId: form.state.formId });
   // For a form of more than one page, everything not yet known is requested at the same time.
   await Promise.all([
@@ -94,9 +94,10 @@ function noteTotal(work: Work, total: number): void {
 }
 
 /** The counts of the form; without statuses if the source is known to ignore them. */
-async function askOwnCounts({ source, form, profile, clock }: Work): Promise<Counts> {
-  if (profile.now.hasStatuses === false) return uncounted(clock.now());
-  return askCounts(source, { formId: form.state.formId }, clock.now());
+async function askOwnCounts({ source, form, profile, target }: Work): Promise<Counts> {
+  const nowMs = target.clock.now();
+  if (profile.now.hasStatuses === false) return uncounted(nowMs);
+  return askCounts(source, { formId: form.state.formId }, nowMs);
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { toMirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Source } from '../forms/source.ts';
+import { identityOf } from '../mirror/form-state.ts';
 import { pausedError, pauseOf } from '../mirror/pauses.ts';
 import type { Joining } from '../mirror/selection.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
@@ -84,12 +85,8 @@ export async function reading<T>(
 }
 
 /** The forms that a target has, including gone ones. */
-export const heldForms = async ({
-  store,
-}: Pick<Target, 'store'>): Promise<(FormIdentity & { readonly goneAtMs: number | null })[]> =>
-  (await store.states()).map(({ state: { formId: id, slug, name, goneAtMs } }) => {
-    return { id, slug, name, goneAtMs };
-  });
+export const heldForms = async ({ store }: Pick<Target, 'store'>): Promise<FormIdentity[]> =>
+  (await store.states()).map(({ state }) => identityOf(state));
 
 /** Rows in batches: live ones first, then those marked deleted. */
 export async function* allRows(
@@ -120,8 +117,7 @@ export async function knownOf(
   const stored = new Map<string, string>();
   for await (const rows of form.rows({ ids }))
     for (const { id, status } of rows) stored.set(id, status);
-  const isAny = form.state.tally.forgotten > 0;
-  return { stored, forgotten: isAny ? await form.forgotten(ids) : new Map() };
+  return { stored, forgotten: await form.forgotten(ids) };
 }
 
 /** Listed as rejected: a submission that could not be stored unchanged, or whose existence the source leaves open. */

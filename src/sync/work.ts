@@ -1,4 +1,3 @@
-import type { Clock } from '../base/clock.ts';
 import { liveRows, sumOf } from '../mirror/form-state.ts';
 import type { OpenForm } from '../mirror/port.ts';
 import type { Target } from './target.ts';
@@ -33,7 +32,6 @@ export interface Work {
   readonly form: OpenForm;
   readonly sink: Sink;
   readonly profile: ProfileRecord;
-  readonly clock: Clock;
   readonly asked: RunOptions;
   /** How many fewer submissions the source says the form has than the target accounts for. */
   shortBy: number;

@@ -1,4 +1,4 @@
-import { change, type Dialect, onConflict } from '../../../src/targets/sql/dialect.ts';
+import { change, type Dialect } from '../../../src/targets/sql/dialect.ts';
 import { billedBytes } from '../../../src/targets/billing.ts';
 import { STAGE, type Staging } from '../../../src/targets/sql/write-rows.ts';
 import { describeBigQueryError, type Subject } from './errors.ts';
@@ -63,7 +63,6 @@ export const bigQueryDialect = (subject: Subject): Dialect => ({
   timeParam: (time) => time,
   isoOf: (expression) => `FORMAT_TIMESTAMP('%Y-%m-%dT%H:%M:%E6S', ${expression})`,
   among: (expression, param) => `${expression} IN UNNEST(${param})`,
-  onConflict,
   alone: (tx) => (tx as BigQuerySession).alone(),
   columnsQuery: COLUMNS_OF,
   relationsQuery: RELATIONS,

@@ -1,8 +1,7 @@
 import { safeText } from '../../base/errors.ts';
 import { isBlank } from '../../mirror/cells.ts';
-import { labelMap } from '../../mirror/fields.ts';
 import type { StoredField } from '../../mirror/port.ts';
-import type { Form, SelectedField, Row } from '../../mirror/types.ts';
+import type { Row } from '../../mirror/types.ts';
 import { type ColumnKey, fieldKey } from './api/metadata.ts';
 import type { FieldContent } from './row-values.ts';
 import { OWN, OWN_COLUMNS } from './own-columns.ts';
@@ -16,27 +15,8 @@ export interface SheetField extends StoredField {
   readonly content: FieldContent;
 }
 
-/** Updates the fields from a form. `selected`: those that may leave the source. */
-export function followFields(
-  before: readonly SheetField[],
-  form: Form,
-  selected: readonly SelectedField[],
-): SheetField[] {
-  const labels = labelMap(form);
-  const fields = new Map(
-    before.map((field) => {
-      const now = labels.get(field.id);
-      return [field.id, { ...field, ...now, isInForm: now !== undefined }];
-    }),
-  );
-  for (const { id, label, position, inSchema } of selected) {
-    const { column = null, header = null, content = 'none' } = fields.get(id) ?? {};
-    const isFilled = column !== null;
-    const follows = { id, label, position, isInForm: inSchema };
-    fields.set(id, { ...follows, column, isFilled, header, content });
-  }
-  return [...fields.values()];
-}
+/** A field without a column. */
+export const NEW_FIELD = { column: null, header: null, content: 'none' } as const;
 
 /** The fields after some rows are stored: those with a first answer get a column. `selected`: IDs of the fields that are stored. */
 export function withAnswers(

@@ -3,6 +3,7 @@ import { MirrorError } from '../../base/errors.ts';
 import { type Entries, tallyOf } from '../../mirror/ledger.ts';
 import { distrust, type FormState, nextCommitUs } from '../../mirror/form-state.ts';
 import type { TargetNotice, Applied, Change, Erasure, OpenForm } from '../../mirror/port.ts';
+import { followFields } from '../../mirror/fields.ts';
 import type { Form, Row, SelectedField } from '../../mirror/types.ts';
 import { AnswerTally } from './answer-tally.ts';
 import { browserAddress } from './api/address.ts';
@@ -15,7 +16,7 @@ import {
   refusalOf,
 } from './commit.ts';
 import { planErasure, planRemoval } from './erase.ts';
-import { followFields, type SheetField } from './fields.ts';
+import { NEW_FIELD, type SheetField } from './fields.ts';
 import { noticesOf } from './notices.ts';
 import { countedRows } from './obstacles.ts';
 import { RowEncoder } from './row-values.ts';
@@ -84,7 +85,8 @@ export class SheetForm extends SheetReader implements OpenForm {
     const isKnown = this.#table === null && isDeepStrictEqual(idsIn(fields), idsIn(this.#prepared));
     this.#prepared = fields;
     this.#tally ??= new AnswerTally(fields);
-    this.known = { ...this.known, fields: followFields(this.known.fields, form, fields) };
+    const followed = followFields(this.known.fields, form, fields, NEW_FIELD);
+    this.known = { ...this.known, fields: followed };
     if (!isKnown) await this.#readPrints();
   }
 

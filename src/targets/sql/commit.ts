@@ -73,16 +73,16 @@ export class Commit {
     const { state } = this.#from;
     const { entries: listed = [], deleted: gone = [], run } = this.#change;
     const rejected: Entry[] = [];
-    const replaced: Entry[] = [];
-    const stored = rows.length === 0 ? NOTHING : await this.#store(rows, rejected, replaced);
+    const stored = rows.length === 0 ? NOTHING : await this.#store(rows, rejected);
     const refused = new Set(rejected.map(({ id }) => id));
+    const kept = refused.size === 0 ? rows : rows.filter(({ id }) => !refused.has(id));
+    const replaced = `U+0000, which ${this.#tx.dialect.product} cannot hold, was replaced by U+FFFD`;
     const entries = [
       ...this.#followed(forgotten),
       ...listed.filter(({ id, kind }) => kind === 'forgotten' || !forgotten.has(id)),
       ...rejected,
-      ...replaced.filter(({ id }) => !refused.has(id)),
+      ...kept.filter((row) => row.isReplaced).map((row) => entryOf('rejected', row, replaced)),
     ];
-    const kept = refused.size === 0 ? rows : rows.filter(({ id }) => !refused.has(id));
     const isSettled = await this.#settle(entries, kept);
     await this.#list(entries);
     const deleted = await markDeleted(this.#tx, gone, this.#writing);
@@ -126,12 +126,10 @@ export class Commit {
     });
   }
 
-  /** Stores rows. Adds those at fault to `rejected`, and those that the database cannot hold unchanged to `replaced`. */
-  async #store(rows: readonly PackedRow[], rejected: Entry[], replaced: Entry[]): Promise<Written> {
+  /** Stores rows. Adds those at fault to `rejected`. */
+  async #store(rows: readonly PackedRow[], rejected: Entry[]): Promise<Written> {
     const { dialect } = this.#tx;
     const { pack, how } = this.#from;
-    const reason = `U+0000, which ${dialect.product} cannot hold, was replaced by U+FFFD`;
-    for (const row of rows) if (row.isReplaced) replaced.push(entryOf('rejected', row, reason));
     const put = how === 'load' ? loadNew : stagedUpsert;
     const upsert = async (some: readonly PackedRow[]): Promise<Written> => {
       let written = NOTHING;

@@ -151,8 +151,8 @@ export interface Dialect {
   isoOf(expression: string): string;
   /** A condition: the expression is among the texts of a list, which is the parameter. */
   readonly among: (expression: string, param: string) => string;
-  /** The end of an INSERT: if the key exists, the row stays or takes these columns of the new one. */
-  readonly onConflict: (key: readonly string[], taken?: readonly string[]) => string;
+  /** The end of an INSERT: if the key exists, the row stays or takes these columns of the new one. Default: `ON CONFLICT`. */
+  readonly onConflict?: (key: readonly string[], taken: readonly string[]) => string;
   /**
    * Keeps other processes from making tables or views until the transaction ends. In SQLite, every writing transaction has the file
    * to itself anyway.
@@ -222,8 +222,13 @@ export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"
 /** A text as an SQL literal. It must not contain U+0000. */
 export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-/** The end of an INSERT in PostgreSQL and SQLite, see {@link Dialect.onConflict}. */
-export function onConflict(key: readonly string[], taken: readonly string[] = []): string {
+/** See {@link Dialect.onConflict}. */
+export function onConflict(
+  dialect: Dialect,
+  key: readonly string[],
+  taken: readonly string[] = [],
+): string {
+  if (dialect.onConflict !== undefined) return dialect.onConflict(key, taken);
   const set = taken.map((name) => `${name} = excluded.${name}`).join(', ');
   return `ON CONFLICT (${key.join(', ')}) DO ${set === '' ? 'NOTHING' : `UPDATE SET ${set}`}`;
 }
@@ -326,7 +331,7 @@ export async function insert(
   taken: readonly string[] = [],
 ): Promise<void> {
   const names = Object.keys(rows[0] ?? {});
-  const end = key.length === 0 ? '' : tx.dialect.onConflict(key, taken);
+  const end = key.length === 0 ? '' : onConflict(tx.dialect, key, taken);
   for (let from = 0; from < rows.length; from += INSERTED_AT_ONCE) {
     const params: Param[] = [];
     const place = (value: Param = null): string => `$${params.push(value)}`;

@@ -1,5 +1,5 @@
 import { fieldColumnName, SYSTEM_COLUMNS, uniqueName } from '../../mirror/column-names.ts';
-import { labelMap } from '../../mirror/fields.ts';
+import { followFields } from '../../mirror/fields.ts';
 import { cellText, isBlank, toCell } from '../../mirror/cells.ts';
 import { decimalText, parseJson, parseNumber } from '../../mirror/json.ts';
 import {
@@ -30,59 +30,23 @@ import {
 
 export const MORE = '_more';
 
-/** The fields after an update from the form: labels, positions, and whether the form has them. `at`: ISO. */
-export function followFields(
+/** The fields after an update from the form; a new label is added to those that a field had. `at`: ISO. */
+export const relabelled = (
   before: readonly SqlField[],
   form: Form,
   selected: readonly SelectedField[],
   at: string,
-): SqlField[] {
-  const fields = new Map(before.map((field) => [field.id, field]));
-  const labels = labelMap(form);
-  for (const { id, label, position, inSchema } of selected) {
-    const known = fields.get(id);
-    const before = known ?? NEW_FIELD;
-    fields.set(id, {
-      ...before,
-      id,
-      position,
-      isFilled: before.column !== null,
-      isInForm: inSchema,
-      ...relabelled(known, label, at),
-    });
-  }
-  const ids = new Set(selected.map(({ id }) => id));
-  for (const [id, field] of fields) {
-    const now = labels.get(id);
-    if (ids.has(id)) continue;
-    fields.set(id, {
-      ...field,
-      isInForm: now !== undefined,
-      ...(now !== undefined && relabelled(field, now.label, at)),
-    });
-  }
-  return [...fields.values()];
+): SqlField[] =>
+  followFields(before, form, selected, NEW_FIELD).map((field) => withLabel(field, at));
+
+/** The field, with its label as the last of those that it had. */
+function withLabel(field: SqlField, at: string): SqlField {
+  const { label, labels } = field;
+  if (labels.at(-1)?.label === label) return field;
+  return { ...field, labels: [...labels, { label, from: at }] };
 }
 
-const NEW_FIELD: Omit<SqlField, 'id' | 'label' | 'position' | 'isFilled' | 'isInForm'> = {
-  column: null,
-  type: null,
-  textColumn: null,
-  isInMore: false,
-  labels: [],
-};
-
-function relabelled(
-  field: SqlField | undefined,
-  label: string,
-  at: string,
-): Pick<SqlField, 'label' | 'labels'> {
-  const labels = field?.labels ?? [];
-  return {
-    label,
-    labels: labels.at(-1)?.label === label ? labels : [...labels, { label, from: at }],
-  };
-}
+const NEW_FIELD = { column: null, type: null, textColumn: null, isInMore: false, labels: [] };
 
 /** The fields with the columns that these rows need. `columns`: the columns of the table. */
 export function withColumns(

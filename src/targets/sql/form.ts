@@ -43,11 +43,11 @@ import {
 import { erase, type Erasing } from './erase.ts';
 import {
   decodeRow,
-  followFields,
   missingColumns,
   MORE,
   ownColumns,
   packerOf,
+  relabelled,
   withColumns,
   withTextColumns,
 } from './fields.ts';
@@ -236,7 +236,7 @@ export class SqlForm implements OpenForm {
   async prepare(form: Form, fields: readonly SelectedField[]): Promise<void> {
     this.#prepared = fields;
     const at = new Date(this.#options.clock.now()).toISOString();
-    this.#fields = followFields(this.#fields, form, fields, at);
+    this.#fields = relabelled(this.#fields, form, fields, at);
   }
 
   note(change: (state: FormState) => FormState): void {
@@ -264,7 +264,8 @@ export class SqlForm implements OpenForm {
   async commit(change: Change): Promise<Applied> {
     const { clock, history } = this.#options;
     const state = { ...this.#state, commitUs: nextCommitUs(this.#state, clock.now()) };
-    const forgotten = await this.#forgottenOf(change);
+    const given = [...(change.rows ?? []), ...(change.entries ?? [])];
+    const forgotten = await this.forgotten(given.map(({ id }) => id));
     const rows = await this.take((change.rows ?? []).filter(({ id }) => !forgotten.has(id)));
     const write = (how: Way): Promise<Applied> =>
       this.#write(async (tx) => {
@@ -295,11 +296,6 @@ export class SqlForm implements OpenForm {
     const { commitUs } = state;
     const { state: stored, fields } = this.#stored;
     return isDeepStrictEqual([state, this.#fields], [{ ...stored, commitUs }, fields]);
-  }
-
-  async #forgottenOf({ rows = [], entries = [] }: Change): Promise<ReadonlyMap<string, string>> {
-    if (this.#state.tally.forgotten === 0) return new Map();
-    return this.forgotten([...rows, ...entries].map(({ id }) => id));
   }
 
   async erase(what: Erasure): Promise<number> {

@@ -6,6 +6,7 @@ import {
   type Dialect,
   isTrue,
   numberOf,
+  onConflict,
   type Packed,
   type Param,
   quoted,
@@ -202,13 +203,13 @@ async function keepVersions(
   from: string,
   more: readonly Param[] = [],
 ): Promise<void> {
-  const { staging, types, onConflict } = tx.dialect;
+  const { staging, types } = tx.dialect;
   const kept = answers === null ? 'NULL' : staging.answers(answers);
   await change(
     tx,
     `INSERT INTO _mirror_versions (form_id, submission_id, until, not_before, status, created_at, deleted_at, answers)
      SELECT $1, t.id, CAST($2 AS ${types.time}), CAST($3 AS ${types.time}), t.status, t.created_at, t._deleted_at, ${kept} FROM ${from}
-     ${onConflict(['form_id', 'submission_id', 'until'])}`,
+     ${onConflict(tx.dialect, ['form_id', 'submission_id', 'until'])}`,
     [formId, at, notBefore, ...more],
   );
 }

@@ -246,10 +246,10 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L9',
     name: 'a relabelled field gets a second column',
-    file: 'src/targets/sql/fields.ts',
-    find: '...before, id, position,',
+    file: 'src/mirror/fields.ts',
+    find: '{ ...fresh, ...fields.get(id), id,',
     replace:
-      '...before, ...(known !== undefined && known.label !== label && { column: null, type: null, textColumn: null }), id, position,',
+      '{ ...fresh, ...(before.find((each) => each.id === id)?.label === label && fields.get(id)), id,',
   },
   {
     law: 'L9',

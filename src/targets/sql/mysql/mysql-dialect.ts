@@ -104,7 +104,7 @@ export function mysqlDialect(collation: string): Dialect {
     timeParam: (time) => time && (time.replace('T', ' ').replace('Z', '') as typeof time),
     isoOf: (expression) => `DATE_FORMAT(${expression}, '%Y-%m-%dT%H:%i:%s.%f')`,
     among: (expression, param) => `${expression} IN (${param})`,
-    onConflict(key, taken = []) {
+    onConflict(key, taken) {
       // Not INSERT IGNORE, which cuts values that do not fit and reports success. An existing key gets the new row's values.
       const set = (taken.length === 0 ? key : taken).map((name) => `${name} = VALUES(${name})`);
       return `ON DUPLICATE KEY UPDATE ${set.join(', ')}`;

@@ -4,7 +4,6 @@ import {
   type Dialect,
   indexLive,
   inSavepoint,
-  onConflict,
   type Param,
   quoted,
   type Session,
@@ -95,7 +94,6 @@ export const postgresDialect: Dialect = {
   timeParam: (time) => time,
   isoOf: (expression) => `to_char(${expression} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS')`,
   among,
-  onConflict,
   /** Each statement sees what others have committed before it, so two transactions could disagree about which views are ours. */
   async alone(tx) {
     await tx.query(

@@ -1,12 +1,4 @@
-import {
-  type Dialect,
-  indexLive,
-  inSavepoint,
-  literal,
-  onConflict,
-  type Param,
-  quoted,
-} from '../dialect.ts';
+import { type Dialect, indexLive, inSavepoint, literal, type Param, quoted } from '../dialect.ts';
 import { STAGE, type Staging } from '../write-rows.ts';
 import { describeSqliteError } from './sqlite-errors.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
@@ -67,7 +59,6 @@ export const sqliteDialect: Dialect = {
   timeParam: (time) => time,
   isoOf: (expression) => expression,
   among: (expression, param) => `${expression} IN (SELECT value FROM json_each(${param}))`,
-  onConflict,
   async alone() {},
 
   columnsQuery: 'SELECT name FROM pragma_table_info($1)',
