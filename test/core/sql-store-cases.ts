@@ -195,6 +195,19 @@ export function describeSqlStore(
       ]);
     });
 
+    it('says in _changed_at which rows it hashed or emptied', async () => {
+      const rows = [row('a', { f_name: 'x', f_age: 1 }), row('b', { f_age: 2 })];
+      await write('erased', (form) => form.commit({ rows }));
+      const changed = (): Promise<string[][]> =>
+        values('SELECT id FROM erased WHERE _changed_at > _first_seen_at');
+      expect(await changed()).toEqual([]);
+      const rehash = { kind: 'rehash', fieldIds: ['f_name'], hash: () => 'a'.repeat(64) } as const;
+      await write('erased', (form) => form.erase(rehash));
+      expect(await changed()).toEqual([['a']]);
+      await write('erased', (form) => form.erase({ kind: 'columns', fieldIds: ['f_age'] }));
+      expect(await changed()).toHaveLength(2);
+    });
+
     it('lists forms, fields and labels, and shows answers under the current ones', async () => {
       await write('listed', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
       await write('listed', async () => {}, [{ ...NAME, label: 'Näme' }, AGE]);

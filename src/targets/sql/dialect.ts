@@ -42,12 +42,12 @@ export async function change(
   if (unlessOne !== undefined && changed !== 1) throw unlessOne;
 }
 
-/** Texts to replace in rows. Names are quoted. */
+/** Texts and times to replace in rows. Names of columns of answers are quoted. */
 export interface RowChanges {
   readonly table: string;
   /** The columns that identify a row. */
   readonly keys: readonly string[];
-  /** The columns that get a text or NULL. */
+  /** The columns that get a value or NULL. */
   readonly names: readonly string[];
   /** The columns that get NULL in every row. */
   readonly emptied: readonly string[];

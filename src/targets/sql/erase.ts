@@ -148,7 +148,7 @@ async function rewrite(
 }
 
 async function rewriteRows(
-  { tx, state: { place }, columns }: Erasing,
+  { tx, state: { place, commitUs }, columns }: Erasing,
   rewriting: Rewriting,
 ): Promise<number> {
   const own = rewriting.wanted.flatMap((field) => ownColumns(field, columns));
@@ -157,6 +157,7 @@ async function rewriteRows(
     rewriting.wanted.filter(({ type }) => type !== 'text').map(({ column }) => column),
   );
   const names = own.filter((name) => !empty.has(name));
+  const at = timeAt(commitUs, tx.dialect);
   let many = 0;
   for await (const page of pagesOf(tx, {
     select: ['id', ...own.map(quoted)].join(', '),
@@ -168,13 +169,13 @@ async function rewriteRows(
     const rows = page.flatMap((row) => {
       const values = rewritten(row, rewriting);
       const id = textOf(row['id']);
-      return values === null ? [] : [[id, ...names.map((name) => values[name] ?? null)]];
+      return values === null ? [] : [[id, at, ...names.map((name) => values[name] ?? null)]];
     });
     many += rows.length;
     await changeRows(tx, {
       table: quoted(place),
       keys: ['id'],
-      names: names.map(quoted),
+      names: ['_changed_at', ...names.map(quoted)],
       emptied: own.filter((name) => empty.has(name)).map(quoted),
       rows,
     });
