@@ -159,7 +159,7 @@ function titleOf(report: Judged, shared: Problem | null): string {
   if (state === 'ended') return 'Nothing is mirrored any more';
   if (forms.length === 0)
     return targets.every(({ isReadable }) => isReadable)
-      ? 'Nothing has been mirrored yet'
+      ? 'The targets hold no copy'
       : 'The mirrored forms are not known';
   const parts = HEALTH_STATES.flatMap((one) => {
     const some = forms.filter((form) => form.state === one);

@@ -154,6 +154,23 @@ function special({ store, url, query, write }: Bed): void {
     await expect(written).rejects.toMatchObject({ code: 'TARGET_FAILED' });
   });
 
+  it('L18: brings nobody back where the key of its list of forgotten submissions was lost', async () => {
+    await using place = await open();
+    const lost = bedOf(() => place);
+    const rows = [row('a', {}), row('b', {})];
+    await lost.write('contact', async (form) => {
+      await form.commit({ rows });
+      await form.erase({ kind: 'forget', ids: ['b'] });
+    });
+    await place.query('DELETE FROM _mirror_records');
+    const refused = lost.write('contact', (form) => form.commit({ rows }));
+    await expect(refused).rejects.toMatchObject({
+      code: 'TARGET_FAILED',
+      message: expect.stringContaining('_mirror_records'),
+    });
+    expect(await place.query('SELECT id FROM contact')).toEqual([{ id: 'a' }]);
+  });
+
   it('L18: fills a table that a person dropped because its list of forgotten submissions was lost', async () => {
     await using place = await open();
     const lost = bedOf(() => place);

@@ -27,7 +27,7 @@ const STAGE_LIMIT_S = 3_600;
 const ALONE_TRIES = 30;
 const ALONE_REST_MS = 1_000;
 /** Columns that `changeRows` may write or find by, and that are no texts. */
-const TIMES = ['until', '_changed_at'];
+const TIMES = new Set(['until', '_changed_at']);
 
 /** A change that waits for the end of its transaction. */
 interface Pending extends Statement {
@@ -202,7 +202,7 @@ export class BigQuerySession implements Connection {
   /** See `Session.changeRows`. A request with all rows would be too large, so they go into a table first. */
   async changeRows({ table, keys, names, emptied, rows }: RowChanges): Promise<void> {
     const columns = [...keys, ...names].map((name) => {
-      return { name: unquoted(name), type: TIMES.includes(name) ? 'TIMESTAMP' : 'STRING' };
+      return { name: unquoted(name), type: TIMES.has(name) ? 'TIMESTAMP' : 'STRING' };
     });
     const staged = await this.#stageTable(columns, chunksOf(rows));
     const on = keys.map((key) => `t.${key} = s.${key}`).join(' AND ');

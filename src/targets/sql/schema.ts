@@ -45,6 +45,12 @@ export async function ensureSchema(database: Database): Promise<void> {
       await tx.run(`CREATE TABLE IF NOT EXISTS ${table}`);
     await writeRecord(tx, VERSION, SCHEMA);
     if ((await readRecord(tx, VERSION))?.value !== SCHEMA) throw otherSchema(dialect.product);
+    if ((await readRecord(tx, SALT)) !== null) return;
+    // With another salt, nothing would be found in the list, and erased submissions would come back.
+    const listed = await tx.query(
+      `SELECT 1 AS n FROM _mirror_entries WHERE kind = 'forgotten' LIMIT 1`,
+    );
+    if (listed.length > 0) throw saltLost(dialect.product);
     await writeRecord(tx, SALT, newSalt());
   });
 }
@@ -65,12 +71,20 @@ export async function readBasics(database: Database): Promise<Basics | null> {
     `SELECT name, value FROM _mirror_records WHERE name IN ('${VERSION}', '${SALT}', '${SCRUB}')`,
   );
   const found = new Map(rows.map(({ name, value }) => [textOf(name), JSON.parse(textOf(value))]));
-  if (!found.has(VERSION)) return null;
+  if (!found.has(VERSION) || !found.has(SALT)) return null;
   if (found.get(VERSION) !== SCHEMA) throw otherSchema(database.dialect.product);
   return { salt: String(found.get(SALT)), isScrubDue: found.has(SCRUB) };
 }
 
 const TABLES = ['state', 'entries', 'versions', 'runs', 'records'].map((name) => `_mirror_${name}`);
+
+const saltLost = (product: string): MirrorError =>
+  new MirrorError(
+    'TARGET_FAILED',
+    `The table _mirror_records in ${product} was lost or emptied, and the list of forgotten submissions cannot be read without it. ` +
+      'Nothing is written there. Restore it from a backup, or drop all tables of the mirror to copy everything again.',
+    { retryable: false },
+  );
 
 const otherSchema = (product: string): MirrorError =>
   new MirrorError(
