@@ -43,7 +43,7 @@ export const plainHost = (host: string): string => host.toLowerCase().replace(/^
 export const optionOf = ({ searchParams }: URL, name: string): string | undefined =>
   searchParams.getAll(name).at(-1);
 
-/** Throws {@link AddressError} for an option that is this one misspelled: a driver ignores it. */
+/** Throws {@link AddressError} for a misspelling of this option, which a driver would ignore. */
 export function requireSpelling({ searchParams }: URL, name: string): void {
   const near = (given: string): boolean => nearestName(given, [{ name }]) !== undefined;
   const slip = [...searchParams.keys()].find((given) => given !== name && near(given));

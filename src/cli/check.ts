@@ -17,7 +17,7 @@ import { openApp } from './open-app.ts';
 
 /** One line of the output. A check that throws has failed with that error. */
 interface Finding {
-  /** `source`, `target sheet`; absent: that of the check. */
+  /** `source`, `target sheet`; absent: the check's subject. */
   readonly subject?: string;
   readonly ok: boolean;
   readonly message: string;

@@ -20,7 +20,7 @@ export interface HealthSources extends Pick<Facts, 'version' | 'isChosen' | 'nex
   plan(): Facts['plan'];
   /** What this process has noticed apart from the queue; empty for a command. */
   troubles(): readonly Trouble[];
-  /** The records in DATA_DIR, and what keeps failures from being kept there. Rejects with the system's error. */
+  /** The records in DATA_DIR, and what keeps failures from being recorded there. Rejects with the system's error. */
   files(): Promise<FileFacts>;
 }
 
@@ -146,7 +146,7 @@ export class Watch {
       files?.troubles ?? [],
       ofFiles ?? [],
     ].flat();
-    // One of each code: what this process sees goes before what others recorded.
+    // One per code; this process's own take precedence over the others' records.
     const byCode = new Map(troubles.toReversed().map((trouble) => [trouble.code, trouble]));
     return {
       nowMs: sources.clock.now(),

@@ -142,10 +142,10 @@ export class DataDir {
   }
 }
 
-/** Whether this user may write into a folder, or make it. */
+/** Whether this user may write into a folder, or create it. */
 async function isWritable(folder: string): Promise<boolean> {
   try {
-    // The slash: a file is no folder.
+    // The slash makes it fail for a file.
     await access(`${folder}/`, constants.W_OK);
     return true;
   } catch (error) {

@@ -70,7 +70,7 @@ export function knownForms({ name, value: target }: TargetFacts, facts: Facts) {
       held,
       pause: pauseOf(pauses, form.id),
       running,
-      /** False when the settings no longer choose it. */
+      /** False if the settings no longer choose it. */
       isWanted: facts.isChosen(name, form) && isPlanned,
       /** The newest run that shows something, and since when runs have ended like this, as far as is known; null before the first. */
       last,

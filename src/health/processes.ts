@@ -19,8 +19,8 @@ const isRunning = ({ host, pid, atMs }: ProcessRecord, nowMs: number): boolean =
   nowMs - atMs <= SILENT_MS && (host !== hostname() || isAlive(pid));
 
 /**
- * What running processes recorded, one trouble of each code; or that the last process has died and no other one runs. `isOwn`: what
- * others add to what a process sees by itself: every worker takes polls, and waits for the same source.
+ * What running processes recorded, one trouble per code; or that the last process has died and no other is running. `isOwn`: only
+ * what others add to a process's own troubles, because every worker takes polls and waits for the same source.
  */
 export async function readProcesses(
   dataDir: DataDir,

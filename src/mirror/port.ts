@@ -159,7 +159,7 @@ export interface RowQuery {
 
 export type CountQuery = Pick<RowQuery, 'status' | 'fromMs' | 'toMs'>;
 
-/** How finely to count by time, in milliseconds; `all`: not at all. */
+/** The time span to count by, in milliseconds; `all`: no spans. */
 export const GRAIN_MS = { all: Infinity, day: 86_400_000, millisecond: 1 } as const;
 export type Grain = keyof typeof GRAIN_MS;
 

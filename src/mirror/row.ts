@@ -32,7 +32,7 @@ export class Join {
   fields: readonly SelectedField[] = [];
   readonly #joining: Joining;
   #isSelected: (id: string) => boolean = () => false;
-  /** The place of each field among the cells of a row, by ID. A field that was met since has a place that no row has. */
+  /** The place of each field among the cells of a row, by ID. Earlier rows have no cell at the place of a field that was met later. */
   #places = new Map<string, number>();
   #unlisted = 0;
   #isAnyLeftOut = false;

@@ -43,7 +43,7 @@ export interface Submission {
   readonly id: string;
   readonly formId: string;
   readonly status: string;
-  /** As {@link Row} has it. */
+  /** As in {@link Row}. */
   readonly createdAt: string | null;
   readonly data: Answers;
 }
@@ -97,9 +97,9 @@ export interface SelectedField {
   readonly label: string;
   /** Place in the form, from 0. Fields that are no longer in the form come last. */
   readonly position: number;
-  /** True when the form's schema has it now. */
+  /** Whether the form's schema has it now. */
   readonly inSchema: boolean;
-  /** True when a keyed hash is stored instead of the answer; the column is then text. */
+  /** Whether a keyed hash is stored instead of the answer; the column is then text. */
   readonly hashed: boolean;
 }
 

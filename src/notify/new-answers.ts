@@ -56,7 +56,7 @@ export class NewAnswers implements Feed {
   async due(report: Report): Promise<Due[]> {
     const due: Due[] = [];
     for (const copy of firstCopies(report)) {
-      // Of a target that cannot count them, the report has the problem.
+      // If a target cannot count them, the report has the problem.
       const { count, newestMs, sinceMs } = await this.#count(copy).catch(() => NOTHING);
       if (newestMs !== null && hasPassed(sinceMs, GROUP_MS, this.#clock.now()))
         due.push(this.#dueOf(copy, count, newestMs));

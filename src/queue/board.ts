@@ -20,7 +20,7 @@ const PAGES = join(import.meta.dirname, 'board');
 /** Shown in place of a job's payload and result, which are not for readers of this page (L11, L15). */
 const HIDDEN = 'not shown';
 
-/** Opens the board, for addresses that begin with {@link BOARD_PATH}. The queues stay the caller's. */
+/** Opens the board, for addresses that begin with {@link BOARD_PATH}. The caller keeps the queues. */
 export async function openBoard(queues: readonly AnyQueue[]): Promise<FastifyInstance> {
   const server = new FastifyAdapter();
   server.setBasePath(BOARD_PATH);

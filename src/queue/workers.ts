@@ -67,7 +67,7 @@ function startWorker(context: QueueContext, queue: OneQueue) {
   return worker;
 }
 
-/** What a job is about, and its work. */
+/** The subject of a job, and its work. */
 interface Task {
   readonly subject: JobSubject;
   readonly work: (stop: AbortSignal) => Promise<void>;
@@ -106,16 +106,16 @@ function taskOf(context: QueueContext, { kind, target }: OneQueue, job: Job): Ta
   };
 }
 
-/** The store says that it is no longer this worker's job, or does not know it. */
+/** The store's texts that a job no longer belongs to this worker, or is unknown. */
 const LOST_JOB =
   'Stopped, as the queue has given this job to another worker or no longer knows it; the rows written so far stay, and the next run continues.';
 
-/** They say nothing of the form or the target. */
+/** These codes say nothing about the form or the target. */
 const NO_FAILURES: ReadonlySet<ProblemCode> = new Set(['CANCELLED', 'TARGET_BUSY']);
 
 /**
- * Runs a task and reports how it ended. BullMQ takes a result, an error that it tries again while attempts are left, or an
- * UnrecoverableError. `signal`: BullMQ's, which aborts when the job is no longer this worker's.
+ * Runs a task and reports how it ended. BullMQ takes a result, an error (which it retries while attempts are left), or an
+ * UnrecoverableError. `signal`: BullMQ's, which aborts when the job no longer belongs to this worker.
  */
 function runJob(
   context: QueueContext,

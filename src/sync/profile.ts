@@ -101,7 +101,7 @@ export function queryOf({ bounds }: Profile, { status, fromMs, toMs }: Span): Li
   };
 }
 
-/** When an item was created (milliseconds); null where it has no usable date. */
+/** When an item was created (milliseconds); null if it has no usable date. */
 export function createdMsOf({ submission }: Page['items'][number]): number | null {
   const ms = submission === null ? NaN : Date.parse(submission.createdAt ?? '');
   return Number.isNaN(ms) ? null : ms;

@@ -26,12 +26,12 @@ const plus = (a: Applied, b: Applied): Applied => ({
   rejected: a.rejected + b.rejected,
 });
 
-/** What a form is written with. */
+/** The inputs for writing a form. */
 interface SinkParts {
   readonly target: Target;
   readonly source: Source;
   readonly form: OpenForm;
-  /** The form as the source shows it. */
+  /** The form as the source showed it. */
   readonly shown: Form;
   readonly joining: Joining;
   readonly reasons: readonly string[];
@@ -49,7 +49,7 @@ export class Sink implements AsyncDisposable {
   readonly #target: Target;
   readonly #source: Source;
   readonly #join: Join;
-  /** The form as the source shows it. */
+  /** The form as the source showed it. */
   #shown: Form;
   /** The number of rows at which a batch is stored. */
   #most = 1;
@@ -72,12 +72,12 @@ export class Sink implements AsyncDisposable {
     return this.#entries.size + this.#beingStored;
   }
 
-  /** Gives the lease of the form back. */
+  /** Releases the form's lease. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.form[Symbol.asyncDispose]();
   }
 
-  /** Prepares the columns. To be called before the first item. */
+  /** Prepares the columns. Call it before the first item. */
   async open(): Promise<void> {
     const { fields } = this.#join;
     this.#most = Math.min(this.form.batchRows, BATCH_ANSWERS / Math.max(1, fields.length));
@@ -91,7 +91,7 @@ export class Sink implements AsyncDisposable {
         throw new Incomplete('FOREIGN');
     if (this.#join.meet(items)) {
       await this.flush();
-      // A field that was added since the run began has a label.
+      // A field that was added since the run began has a label there.
       this.#shown = (await this.#source.formOrNull(this.#shown.id)) ?? this.#shown;
       this.#join.prepare(this.#shown, this.form.fields);
       await this.open();

@@ -9,7 +9,7 @@ export interface ListenPlace {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
-  /** The setting that `port` comes from; default PORT. */
+  /** The setting of `port`. Default: PORT. */
   readonly variable?: 'PORT' | 'WORKER_PORT';
 }
 

@@ -90,7 +90,7 @@ export class Commit {
     const counts = new Map(Object.entries(state.tally.rows));
     for (const [status, n] of stored.more) addTo(counts, status, n);
     for (const [status, n] of deleted) addTo(counts, status, -n);
-    // What is live beside the inserted rows was marked deleted before.
+    // Rows that are live now, apart from the inserted ones, were marked deleted before.
     const restored = sumOf(stored.more.values()) - stored.inserted;
     const { formId } = state;
     const isTouched = isSettled || entries.length + gone.length + forgotten.size > 0;

@@ -126,7 +126,7 @@ export interface Written {
   readonly inserted: number;
   /** Changed, or live again. */
   readonly updated: number;
-  /** How many more live rows there are, or fewer. */
+  /** The change in the number of live rows. */
   readonly more: ByStatus;
 }
 
@@ -177,7 +177,7 @@ export interface Dialect {
    * then stay unchanged.
    */
   putView(tx: Session, name: string, select: string): Promise<void>;
-  /** Drops a view of ours. Rejects if views that people built on it need it; all then stays unchanged. Absent: they break. */
+  /** Drops a view of ours. Rejects, and leaves everything unchanged, if views that people built on it need it. Absent: those views break. */
   dropView?(tx: Session, name: string): Promise<void>;
   /** The bytes billed to the current run so far, for `mirror_runs`; absent if a database does not bill. */
   readonly billedBytes?: () => number;

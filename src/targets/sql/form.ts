@@ -465,7 +465,7 @@ interface Written<T> {
   readonly isNew?: boolean;
 }
 
-/** When a span begins, from its day, or its ISO time without a Z; null without a date. */
+/** When a span begins, from its day or from its ISO time without a Z; null without a date. */
 const spanMs = (span: unknown): number | null =>
   typeof span === 'string' ? Date.parse(span.length === 10 ? span : `${span}Z`) : null;
 

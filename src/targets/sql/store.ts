@@ -251,7 +251,7 @@ export class SqlStore implements Store {
     if (!isThere) await createTable(tx, before.place);
     const columns = await columnsOf(tx, before.place);
     const tally = await countTally(tx, before);
-    // Where a person has dropped the table, they have decided.
+    // A person who has dropped the table has decided.
     if (isThere && tally.forgotten < before.tally.forgotten)
       throw stateLost(this.#options.name, slug);
     const losses = lossesOf(before, { isThere, columns, fields, rows: tally.rows });
@@ -281,7 +281,7 @@ export class SqlStore implements Store {
     const places = new Set((await formRecords(tx)).map(({ state: { place } }) => place));
     for (const place of places) taken.add(place);
     const wanted = formTableName(form, new Set(OURS));
-    // Not a view: that is one of another form.
+    // Not a view, which would belong to another form.
     const isTable = relations.get(wanted) === 'table';
     const columns = isTable ? await columnsOf(tx, wanted) : new Set<string>();
     const isForm = ['id', 'status', '_changed_at', '_deleted_at'].every((each) =>
