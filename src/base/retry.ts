@@ -9,8 +9,6 @@ export interface RetryPolicy {
   baseDelayMs: number;
   /** Upper bound of every wait that the server did not ask for. */
   maxDelayMs: number;
-  /** The longest `Retry-After` to wait for; a longer one is shortened to this. */
-  maxServerDelayMs: number;
 }
 
 /** Six tries over roughly half a minute: outlasts a restart of the other side, not an outage. */
@@ -18,7 +16,6 @@ export const DEFAULT_RETRY: RetryPolicy = {
   attempts: 6,
   baseDelayMs: 250,
   maxDelayMs: 15_000,
-  maxServerDelayMs: 120_000,
 };
 
 /**
@@ -33,17 +30,19 @@ export function retryDelayMs(
   serverDelayMs?: number,
 ): number {
   const ceiling = Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** (attempt - 1));
-  const floor = Math.min(serverDelayMs ?? 0, policy.maxServerDelayMs);
-  return Math.round(floor + (0.5 + random() / 2) * ceiling);
+  return Math.round((serverDelayMs ?? 0) + (0.5 + random() / 2) * ceiling);
 }
+
+/** A longer `Retry-After` is shortened to this. */
+const LONGEST_MS = 120_000;
 
 /** `Retry-After` as milliseconds from `nowMs`: whole seconds or an HTTP date (RFC 9110, 10.2.3); undefined for anything else. */
 export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();
-  if (/^\d+(\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000);
-  const date = Date.parse(text);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
+  const isNumber = /^\d+(\.\d+)?$/.test(text);
+  const ms = isNumber ? Math.ceil(Number(text) * 1000) : Date.parse(text) - nowMs;
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), LONGEST_MS);
 }
 
 /** What to do about a failed try. */

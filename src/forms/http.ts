@@ -240,11 +240,11 @@ export class FormsHttp implements AsyncDisposable {
   }
 
   #refused(request: FormsRequest, response: HttpResponse): FormsApiError {
-    const { apiKey, auth, retry = DEFAULT_RETRY } = this.#options;
+    const { apiKey, auth } = this.#options;
     const retryAfterMs = parseRetryAfter(response.header('retry-after'), this.#clock.now());
     const error = refusalError(request, response, { apiKey, auth, retryAfterMs, base: this.#base });
     const askedMs = retryAfterMs ?? (response.status === 429 ? THROTTLED_MS : 0);
-    if (error.retryable) this.#pacing.pauseFor(Math.min(askedMs, retry.maxServerDelayMs));
+    if (error.retryable) this.#pacing.pauseFor(askedMs);
     return error;
   }
 }

@@ -67,11 +67,6 @@ export const retryPolicy = (kind: QueueKind, timings: Timings): RetryPolicy =>
 
 const MINUTE_MS = 60_000;
 
-/** Exponential up to `maxMs`. */
-const policy = (attempts: number, baseDelayMs: number, maxMs: number): RetryPolicy => {
-  return { attempts, baseDelayMs, maxDelayMs: maxMs, maxServerDelayMs: maxMs };
-};
-
 /** Intervals, timeouts and retry policies of the queue, measured on Redis, PostgreSQL and PGlite. Tests shorten them. */
 export const DEFAULT_TIMINGS = {
   /** How long a job's lock is valid unless its worker renews it. */
@@ -90,9 +85,9 @@ export const DEFAULT_TIMINGS = {
    * Attempts of a job that failed, was stopped, or met another run, and the waits between them: for about a minute. Then the next
    * poll does its work.
    */
-  retry: policy(5, 5_000, MINUTE_MS),
+  retry: { attempts: 5, baseDelayMs: 5_000, maxDelayMs: MINUTE_MS },
   /** For a full run or a comparison: until it succeeds, in the end every ten minutes. */
-  longRetry: policy(1_000_000, 10_000, 10 * MINUTE_MS),
+  longRetry: { attempts: 1_000_000, baseDelayMs: 10_000, maxDelayMs: 10 * MINUTE_MS },
   /** How long a stop waits for the current batches, and for the store, before it disconnects. */
   stopMs: 10_000,
   /** The longest time for reading the status, because a page must not hang with the store. */

@@ -7,7 +7,7 @@ import type { QueueIt } from './queue.ts';
 
 const refused = new MirrorError('FORMS_UNAUTHORIZED', 'The key was refused.');
 const away = new MirrorError('TARGET_UNREACHABLE', 'No answer.');
-const HOUR = { baseDelayMs: 3_600_000, maxDelayMs: 3_600_000, maxServerDelayMs: 3_600_000 };
+const HOUR = { baseDelayMs: 3_600_000, maxDelayMs: 3_600_000 };
 
 /** The failures of a step so far (null: none), and whether the job was to run again. */
 const endings = ({ ended }: TestQueue, step = 'sync') =>

@@ -7,7 +7,7 @@ import { answered, depthOf, soon } from '../queue/waits.ts';
 import type { QueueIt } from './queue.ts';
 
 /** Waits of many minutes. */
-const LATER = { attempts: 9, baseDelayMs: 600_000, maxDelayMs: 600_000, maxServerDelayMs: 600_000 };
+const LATER = { attempts: 9, baseDelayMs: 600_000, maxDelayMs: 600_000 };
 
 interface Board {
   readonly queues: readonly {

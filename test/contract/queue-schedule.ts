@@ -108,7 +108,7 @@ export function describeSchedule(it: QueueIt): void {
     handlers.found = () => {
       throw new MirrorError('FORMS_FAILED', 'Nobody answers.');
     };
-    const waits = { attempts: 9, baseDelayMs: HOUR_MS, maxDelayMs: HOUR_MS, maxServerDelayMs: 0 };
+    const waits = { attempts: 9, baseDelayMs: HOUR_MS, maxDelayMs: HOUR_MS };
     const timings = { ...QUICK, retry: waits };
     const queue = await start(handlers, { timings });
     await queue.pollNow();

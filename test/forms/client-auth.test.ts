@@ -6,7 +6,7 @@ import { OddServer, sendJson } from '../support/odd-server.ts';
 import { errorOf, KEY, makeHttp, makeSource } from './make-source.ts';
 
 const FORM = { id: 'f1', name: 'F', slug: 'f' };
-const ONCE = { attempts: 1, baseDelayMs: 1, maxDelayMs: 1, maxServerDelayMs: 1 };
+const ONCE = { attempts: 1, baseDelayMs: 1, maxDelayMs: 1 };
 
 describe('the key', () => {
   it.each([

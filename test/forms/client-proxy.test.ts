@@ -7,7 +7,7 @@ import { OddServer, sendJson } from '../support/odd-server.ts';
 import { errorOf, KEY, makeHttp, makeSource } from './make-source.ts';
 
 const FORM = { id: 'f1', name: 'F', slug: 'f' };
-const retry = { attempts: 3, baseDelayMs: 1, maxDelayMs: 1, maxServerDelayMs: 1 };
+const retry = { attempts: 3, baseDelayMs: 1, maxDelayMs: 1 };
 const PASSWORD = 'pr0xy-s3cret';
 
 const through = (host: string, user = ''): ProxySettings => ({

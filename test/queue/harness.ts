@@ -39,7 +39,7 @@ export interface QueueServer {
   close(): Promise<void>;
 }
 
-const quick = { baseDelayMs: 20, maxDelayMs: 40, maxServerDelayMs: 40 };
+const quick = { baseDelayMs: 20, maxDelayMs: 40 };
 
 /**
  * Everything some hundred times quicker, except for the lock: on a machine that is busy with other things a process may stop

@@ -10,7 +10,6 @@ const RETRY: RetryPolicy = {
   attempts: 8,
   baseDelayMs: 1_000,
   maxDelayMs: 32_000,
-  maxServerDelayMs: 60_000,
 };
 /** After this time, BigQuery answers that a job is still running. */
 const JOB_WAIT_MS = 25_000;

@@ -15,7 +15,6 @@ const RETRY: RetryPolicy = {
   attempts: 8,
   baseDelayMs: 1_000,
   maxDelayMs: 64_000,
-  maxServerDelayMs: 120_000,
 };
 
 /** Google gives up on a request after 180 s. A write that we gave up on may still be applied; the revision shows whether it was. */
