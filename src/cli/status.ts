@@ -30,7 +30,7 @@ export function statusLines({ at, state, title, problems, targets, forms }: Repo
   const nowMs = Date.parse(at);
   const remedy =
     state !== 'failed' && forms.length === 0 && targets.every(({ isReadable }) => isReadable)
-      ? 'To begin: forms-mirror sync'
+      ? 'To fill them: forms-mirror sync. If they held one, look for it first: a moved file, or another address.'
       : null;
   return [
     { sign: signOf(state), text: title, remedy },

@@ -151,7 +151,7 @@ describe('status', () => {
   it('shows each form, its claim, and exits 1 until something is known to be current', async () => {
     const { env } = await openPlace();
     const first = await runCli(['status'], env);
-    expect([first.code, first.stdout]).toEqual([1, expect.stringContaining('Nothing has been')]);
+    expect([first.code, first.stdout]).toEqual([1, expect.stringContaining('hold no copy')]);
     await runCli(['sync'], env);
     const { code, stdout } = await runCli(['status'], env);
     expect(code).toBe(0);

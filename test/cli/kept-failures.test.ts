@@ -15,7 +15,7 @@ describe('a file that was damaged', () => {
     const before = await runCli(['status'], env);
     expect(before.code).toBe(1);
     expect(before.stdout).toContain('its forms could not be read');
-    expect(before.stdout).not.toContain('Nothing has been mirrored yet');
+    expect(before.stdout).not.toContain('hold no copy');
     await runCli(['sync'], env);
     const { code, stdout } = await runCli(['status'], env);
     expect(code).toBe(1);
