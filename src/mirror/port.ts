@@ -91,11 +91,6 @@ export interface ReadForm extends AsyncDisposable {
   /** As of this writer's last commit, or as found at the start, with all notes. A new object after each of them. */
   readonly state: FormState;
   readonly fields: readonly StoredField[];
-  /**
-   * Losses that people caused, found when the form was opened: one sentence each. The state then claims nothing, and
-   * every range is due.
-   */
-  readonly losses: readonly string[];
   /** Rows in batches, in no order. Without `cells`, their cells are empty. */
   rows(query: RowQuery, cells?: boolean): AsyncIterable<readonly StoredRow[]>;
   /** What the dated submissions of a query amount to, by status and time. A query with bounds leaves out entries without a date. */
@@ -110,6 +105,11 @@ export interface ReadForm extends AsyncDisposable {
 
 /** One form of a target, open for writing. Closing it gives the lease back. */
 export interface OpenForm extends ReadForm {
+  /**
+   * Losses that people caused, found when the form was opened: one sentence each. The state then claims nothing, and
+   * every range is due.
+   */
+  readonly losses: readonly string[];
   /** The most rows that a commit should have. */
   readonly batchRows: number;
   /**

@@ -49,6 +49,7 @@ const MOST_RUNS = 50;
 
 /** One form of a spreadsheet, open for writing. */
 export class SheetForm extends SheetReader implements OpenForm {
+  readonly losses: readonly string[];
   readonly batchRows = 2_000;
   readonly #writer: Writer;
   readonly #time: SerialTime;
@@ -63,7 +64,8 @@ export class SheetForm extends SheetReader implements OpenForm {
   #announced: readonly Announced[];
 
   constructor({ file, known, kept, time, table, losses, writer }: SheetFormParts) {
-    super(file, known, losses, async () => this.known.rows);
+    super(file, known, async () => this.known.rows);
+    this.losses = losses;
     [this.#writer, this.#time, this.#kept, this.#table] = [writer, time, kept, table];
     this.#announced = kept?.announced ?? [];
   }

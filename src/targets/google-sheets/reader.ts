@@ -93,20 +93,14 @@ const ROWS_AT_ONCE = 2_000;
 
 /** One form of a spreadsheet, open for reading. Its rows and their answers are read when they are first requested. */
 export class SheetReader implements ReadForm {
-  readonly losses: readonly string[];
   protected readonly file: SheetFile;
   protected known: Known;
   /** The rows without their answers. */
   protected readonly readRows: () => Promise<Known['rows']>;
   #cells: Promise<Table> | null = null;
 
-  constructor(
-    file: SheetFile,
-    known: Known,
-    losses: readonly string[],
-    readRows: () => Promise<Known['rows']>,
-  ) {
-    [this.file, this.known, this.losses, this.readRows] = [file, known, losses, readRows];
+  constructor(file: SheetFile, known: Known, readRows: () => Promise<Known['rows']>) {
+    [this.file, this.known, this.readRows] = [file, known, readRows];
   }
 
   get state(): FormState {

@@ -150,7 +150,7 @@ class SheetStore implements Store {
     const load = async (): Promise<Known['rows']> =>
       findForm(view, kept, await this.#tableOf(view, kept, OWN_COLUMNS)).rows;
     let rows: Promise<Known['rows']> | undefined;
-    return new SheetReader(this.#file, known, [], () => (rows ??= load()));
+    return new SheetReader(this.#file, known, () => (rows ??= load()));
   }
 
   /** The cells of a form. Rejects if its IDs are gone: without them, rows cannot be matched with submissions. */
