@@ -21,7 +21,7 @@ import { type FormPlan, type MirrorPlan, Planner, type PlanningOptions } from '.
 import { dryRun } from './sync/dry-run.ts';
 import { poll, type PollReport, type SyncJob } from './sync/poll.ts';
 import { blankRun, runForm, type RunReport } from './sync/run-form.ts';
-import type { Mirror, Target } from './sync/target.ts';
+import type { Mirror, Target, Waiting } from './sync/target.ts';
 import { writeBack, writeBackReport, type WriteBackReport } from './sync/write-back.ts';
 import type { RunOptions } from './sync/work.ts';
 
@@ -262,24 +262,24 @@ export class App implements AsyncDisposable {
     this.logger.warn(about, `${text} ${PROBLEMS.COPY_REFILLED.remedy}`);
   }
 
-  /** Writes back a form; undefined if write-back is off, or nothing of the form is mirrored. Failures are in the report. */
+  /** Writes back a form, see {@link writeBack}; undefined if write-back is off, or nothing of the form is mirrored. Failures are in the report. */
   async writeBack(
     formId: string,
-    waitMs: number,
-    signal: AbortSignal,
+    waiting: Waiting,
+    isAwaited?: () => Promise<boolean>,
   ): Promise<WriteBackReport | undefined> {
     const { rule } = this.config;
     if (rule === null) return undefined;
     let form: FormIdentity = { id: formId, slug: formId, name: formId };
     let report: WriteBackReport;
     try {
-      const found = await this.source(signal).formOrNull(formId);
+      const found = await this.source(waiting.signal).formOrNull(formId);
       if (found === null) return undefined;
       form = { id: found.id, slug: found.slug, name: found.name };
       const open = await Promise.all(this.targetNames.map((name) => this.chosen(name)));
       const targets = open.filter(({ name }) => this.planner.refusal(name, form) === null);
       if (targets.length === 0) return undefined;
-      report = await writeBack(this.#mirror, targets, form, rule, waitMs, signal);
+      report = await writeBack(this.#mirror, targets, form, rule, waiting, isAwaited);
     } catch (error) {
       report = writeBackReport(form, toMirrorError(error));
     }

@@ -135,14 +135,25 @@ describe('write-back', () => {
     });
     const [first, second] = sandbox.store.forms();
     const app = openParts({ ...env, MARK_STATUS: 'DONE', TARGET_FORMS: second?.id });
-    expect(await app.writeBack(first?.id ?? '', 0, signal)).toBeUndefined();
+    expect(await app.writeBack(first?.id ?? '', { waitMs: 0, signal })).toBeUndefined();
     expect(patches).toEqual([]);
   });
 
   it('does not write back a form that is gone', async () => {
     const { env } = await openPlace();
     const app = openParts({ ...env, MARK_STATUS: 'DONE' });
-    expect(await app.writeBack('form_nope', 0, signal)).toBeUndefined();
+    expect(await app.writeBack('form_nope', { waitMs: 0, signal })).toBeUndefined();
+  });
+
+  it('L16: leaves a form to a run that waits, after a batch', async () => {
+    const { env, sandbox } = await openPlace({ submissions: 300 });
+    const app = openParts({ ...env, MARK_STATUS: 'DONE' });
+    const formId = sandbox.store.forms()[0]?.id ?? '';
+    for (const id of sandbox.store.ids(formId)) sandbox.store.setStatus(id, 'NEW');
+    await app.run({ formId, target: 'default' }, {}, signal);
+    const written = async (isAwaited: boolean): Promise<number | undefined> =>
+      (await app.writeBack(formId, { waitMs: 0, signal }, async () => isAwaited))?.written;
+    expect([await written(true), await written(false)]).toEqual([50, 100]);
   });
 
   it('that is stopped does not end as done', async () => {
@@ -151,6 +162,8 @@ describe('write-back', () => {
     const stopped = AbortSignal.abort(new MirrorError('CANCELLED', 'Stopped on request.'));
     const { writeBack } = jobHandlers(app);
     const formId = sandbox.store.forms()[0]?.id ?? '';
-    await expect(writeBack(formId, stopped)).rejects.toMatchObject({ code: 'CANCELLED' });
+    await expect(writeBack(formId, stopped, async () => false)).rejects.toMatchObject({
+      code: 'CANCELLED',
+    });
   });
 });

@@ -84,8 +84,8 @@ export function jobHandlers(app: App): JobHandlers {
       return outcome;
     },
 
-    async writeBack(formId, signal) {
-      const report = await app.writeBack(formId, 0, signal);
+    async writeBack(formId, signal, isAwaited) {
+      const report = await app.writeBack(formId, { waitMs: 0, signal }, isAwaited);
       if (report === undefined || report.failure === null) return;
       if (report.outcome === 'failed' || report.outcome === 'stopped') throw report.failure;
     },

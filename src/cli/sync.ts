@@ -75,7 +75,7 @@ export async function sync(call: CommandCall<SyncFlags>): Promise<ExitCode> {
   const writeBacks: WriteBackReport[] = [];
   for (const { form } of dryRun ? [] : plan.filter(isWaiting)) {
     if (stop.signal.aborted) break;
-    const report = await app.writeBack(form.id, WAIT_MS, stop.signal);
+    const report = await app.writeBack(form.id, { waitMs: WAIT_MS, signal: stop.signal });
     if (report !== undefined) writeBacks.push(report);
   }
   if (json) {

@@ -99,6 +99,13 @@ export async function addWriteBacks(
   await queueFor(context, 'write-back').addBulk(jobs);
 }
 
+/** Whether a run of a form is running, waiting, or waiting for a retry. */
+export async function hasRun({ queues }: QueueContext, formId: string): Promise<boolean> {
+  const ofRuns = queues.filter(({ kind }) => kind === 'sync' || kind === 'comparison');
+  const jobs = await Promise.all(ofRuns.map(({ queue }) => queue.getJob(jobIdOf(formId))));
+  return jobs.some((job) => job !== undefined);
+}
+
 /**
  * Adds runs that a person asks for; each replaces one that waits (perhaps for a retry). A running one stays. Returns the requests
  * that were added.

@@ -37,8 +37,15 @@ export interface JobHandlers {
     onProgress: (seen: number, total: number) => void,
   ) => Promise<OutcomeName>;
 
-  /** The write-back of a form, if the settings ask for it. Throws MirrorError. */
-  readonly writeBack: (formId: string, signal: AbortSignal) => Promise<void>;
+  /**
+   * The write-back of a form, if the settings ask for it. It ends early, without an error, while a run of the form waits
+   * (`isAwaited`), which adds it again. Throws MirrorError.
+   */
+  readonly writeBack: (
+    formId: string,
+    signal: AbortSignal,
+    isAwaited: () => Promise<boolean>,
+  ) => Promise<void>;
 }
 
 /** Options of {@link startQueue}. */

@@ -9,7 +9,7 @@ import { retryDelayMs } from '../base/retry.ts';
 import type { JobSubject } from '../sync/sync-log.ts';
 import { unreachable } from './backends.ts';
 import { kindOf, queueName, retryPolicy, syncData, type SyncOrder, writeBackData } from './jobs.ts';
-import { addSyncs, addWriteBacks, type OneQueue, type QueueContext } from './queues.ts';
+import { addSyncs, addWriteBacks, hasRun, type OneQueue, type QueueContext } from './queues.ts';
 import { untilPoll } from './schedule.ts';
 
 /**
@@ -89,7 +89,7 @@ function taskOf(context: QueueContext, { kind, target }: OneQueue, job: Job): Ta
     const { formId } = ownPayload(context, job, writeBackData);
     return {
       subject: { step: 'write-back', formId, target },
-      work: (stop) => handlers.writeBack(formId, stop),
+      work: (stop) => handlers.writeBack(formId, stop, () => hasRun(context, formId)),
     };
   }
   const isHere = (one: SyncOrder): boolean => one.target === target && kindOf(one) === kind;

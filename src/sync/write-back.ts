@@ -15,6 +15,7 @@ import {
   type Mirror,
   requireUnpaused,
   type Target,
+  type Waiting,
   whileBusy,
 } from './target.ts';
 
@@ -65,6 +66,8 @@ export function writeBackReport(
 
 /** The number of submissions at once. After a crash, these must be read again. */
 const MOST_AT_ONCE = 50;
+/** The pause between two batches. A command that waits for the form takes it then. */
+const LEAVE_MS = 500;
 /** A status that was read longer ago may have changed, so it is read again before the PATCH (L7). */
 const FRESH_MS = 10_000;
 /** Some sources show a change only a moment after they made it. */
@@ -110,7 +113,7 @@ const isHopeless = (batch: Results): boolean =>
 /**
  * Changes the status of submissions at the source after they are stored in every target that mirrors the form (L7), some at a time.
  * It holds the form's lease in each target, reads each submission by its ID just before the PATCH and again after it, and stores
- * the latest reading. A submission that the source refuses delays no other. Each target records what could not be done. Never
+ * the latest reading. Between two batches it leaves the form to others, and it ends if `isAwaited`. A submission that the source refuses delays no other. Each target records what could not be done. Never
  * rejects.
  */
 export async function writeBack(
@@ -118,18 +121,21 @@ export async function writeBack(
   targets: readonly Target[],
   form: FormIdentity,
   rule: WriteBackRule,
-  waitMs: number,
-  signal: AbortSignal,
+  waiting: Waiting,
+  isAwaited = async (): Promise<boolean> => false,
 ): Promise<WriteBackReport> {
   const results = new Map<string, Written>();
-  const source = connect(signal);
+  const source = connect(waiting.signal);
   const writing: Writing = { targets, form, rule, source, clock, results, listed: 0 };
   let state: BatchState = 'more';
   let failure: MirrorError | null;
   try {
-    while (state === 'more')
-      state = await whileBusy(clock, { waitMs, signal }, () => writeBatch(writing));
-    const others = state === 'hopeless' ? 'the others were not tried' : 'all others were tried';
+    for (;;) {
+      state = await whileBusy(clock, waiting, () => writeBatch(writing));
+      if (state !== 'more' || (await isAwaited())) break;
+      await clock.sleep(LEAVE_MS, waiting.signal);
+    }
+    const others = state === 'done' ? 'all others were tried' : 'the others were not tried';
     failure = failureOf(writing, others);
   } catch (error) {
     failure = toMirrorError(error);

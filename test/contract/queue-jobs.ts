@@ -183,6 +183,32 @@ export function describeJobs(it: QueueIt): void {
     expect(handlers.writtenBack).toHaveLength(3);
   });
 
+  it('L16: a write-back is asked to leave the form to a run that waits for it, and comes again after it', async ({
+    start,
+  }) => {
+    const handlers = new FakeHandlers();
+    handlers.found = () => ({ syncs: [], writeBacks: ['f1'] });
+    let isHeld = true;
+    handlers.script = () => {
+      if (isHeld) throw new MirrorError('TARGET_BUSY', 'Another run writes to the form.');
+      return 'ok';
+    };
+    const heard: boolean[] = [];
+    handlers.writeBackScript = async (_signal, isAwaited) => {
+      if (handlers.writtenBack.length > 1) return;
+      heard.push(await isAwaited());
+      await queue.runNow([ordinary('other'), ordinary('f1')]);
+      await soon(() => expect(handlers.count('a')).toBeGreaterThan(1));
+      heard.push(await isAwaited());
+      isHeld = false;
+    };
+    const queue = await start(handlers, { writesBack: true });
+    await queue.pollNow();
+    await soon(() => expect(handlers.writtenBack.filter((id) => id === 'f1')).toHaveLength(2));
+    expect(heard).toEqual([false, true]);
+    await idle(queue);
+  });
+
   it('a write-back is tried again when it fails', async ({ start }) => {
     const handlers = new FakeHandlers();
     handlers.found = () => ({ syncs: [], writeBacks: ['f1', 'f1'] });

@@ -27,7 +27,7 @@ export class FakeHandlers implements JobHandlers {
     writeBacks: [],
   });
   script: SyncScript = () => 'ok';
-  writeBackScript: (signal: AbortSignal) => unknown = () => {};
+  writeBackScript: (signal: AbortSignal, isAwaited: () => Promise<boolean>) => unknown = () => {};
   polls = 0;
   readonly syncs: SyncOrder[] = [];
   readonly writtenBack: string[] = [];
@@ -63,9 +63,13 @@ export class FakeHandlers implements JobHandlers {
     }
   }
 
-  async writeBack(formId: string, signal: AbortSignal): Promise<void> {
+  async writeBack(
+    formId: string,
+    signal: AbortSignal,
+    isAwaited: () => Promise<boolean>,
+  ): Promise<void> {
     this.writtenBack.push(formId);
-    await this.writeBackScript(signal);
+    await this.writeBackScript(signal, isAwaited);
   }
 
   /** Runs begun into a target. */

@@ -328,7 +328,7 @@ export class Worker {
         const outcome = await this.#handlers.sync(job.order, signal, () => {});
         return { outcome, again: false };
       }
-      await this.#handlers.writeBack(job.formId, signal);
+      await this.#handlers.writeBack(job.formId, signal, async () => false);
       return { outcome: 'done', again: false };
     } catch (error) {
       const { code, message } = toMirrorError(error);
