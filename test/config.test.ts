@@ -169,7 +169,7 @@ describe('values', () => {
     ['QUEUE_URL', 'localhost:6379', 'is of an unknown kind'],
     ['QUEUE_URL', 'redis://:p#ss@[host', 'is not an address'],
     ['HOST', 'http://0.0.0.0', 'is not a host name or address'],
-    ['ALERT_WEBHOOK_URL', 'http://hooks.example.com/x', 'is plain http: write https://, or name'],
+    ['ALERT_WEBHOOK_URL', 'http://hooks.example.com/x', 'is plain http: write https://, or list'],
     ['LOG_LEVEL', 'verbose', 'takes trace,'],
     ['HTTPS_PROXY', 'socks5://ann:s3cret@proxy.test', 'is not the address of an http proxy'],
   ])('%s=%s is refused', (name, value, message) => {
