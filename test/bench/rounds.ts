@@ -2,13 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Child } from '../support/child.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import {
-  createDatabase,
-  createMysqlDatabase,
-  startMariadb,
-  startPostgres,
-  type TestServer,
-} from '../support/servers.ts';
+import { SQL_SERVERS, type TestServer } from '../support/servers.ts';
 import { DISTANCE } from './lines.ts';
 import { CannedSource } from './source/canned-source.ts';
 import type { Measured, StageCall } from './stages/stage.ts';
@@ -43,14 +37,6 @@ const PEERS: ReadonlySet<StageName> = new Set([
   'upsert@mariadb',
 ]);
 
-/** The kinds of target that take a server: how one is started, and a database made in it. */
-const SERVERS: Readonly<
-  Record<string, { start(): Promise<TestServer>; database(server: TestServer): Promise<string> }>
-> = {
-  postgres: { start: startPostgres, database: createDatabase },
-  mariadb: { start: startMariadb, database: createMysqlDatabase },
-};
-
 /** Measures by round; the names are `<stage>.<measure>`. */
 export type Samples = Record<string, Measured[]>;
 
@@ -72,7 +58,7 @@ export async function measureRounds(options: RoundOptions): Promise<Record<strin
   for (const name of Object.keys(programs)) samples[name] = {};
   try {
     for (const kind of new Set(stages.map(kindOf))) {
-      const server = await SERVERS[kind]?.start();
+      const server = await SQL_SERVERS[kind]?.start();
       if (server !== undefined) servers.set(kind, server);
     }
     await using source = await CannedSource.start(options.rows);
@@ -118,7 +104,9 @@ async function runStage(
   const server = servers.get(kindOf(name));
   const folder = scratchFolder('bench', 512);
   const targetAt = async (file: string): Promise<string> =>
-    server === undefined ? `sqlite:${join(folder, file)}` : SERVERS[kindOf(name)]!.database(server);
+    server === undefined
+      ? `sqlite:${join(folder, file)}`
+      : SQL_SERVERS[kindOf(name)]!.database(server);
   const [targetUrl, warmUpUrl] = [await targetAt('copy.sqlite'), await targetAt('warm-up.sqlite')];
   await source.setLatency(stage.startsWith('distant') ? latencyMs : 0);
   try {

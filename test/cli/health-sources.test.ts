@@ -1,16 +1,15 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import type { App } from '../../src/app.ts';
 import { healthSources } from '../../src/cli/health-sources.ts';
 import { DataDir } from '../../src/health/data-dir.ts';
 import type { QueueRuntime } from '../../src/queue/runtime.ts';
 import { NOW, WAIT } from '../health/facts.ts';
+import { scratchFolder } from '../support/scratch.ts';
 import { TestClock } from '../support/test-clock.ts';
 
 it('`start` shows that another process waits for the source', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'health-'));
+  const folder = scratchFolder('health');
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const dataDir = new DataDir(folder);
   const troubles = [WAIT];

@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import { hashedCell } from '../../src/mirror/cells.ts';
 import { wholeRead } from '../../src/mirror/form-state.ts';
 import type { Cell } from '../../src/mirror/types.ts';
+import { scratchFolder } from '../support/scratch.ts';
 import { type Bed, bedOf, describeSqlStore, type Place } from './sql-store-cases.ts';
 import { AGE, formOf, NAME, row } from './store-fixtures.ts';
 
@@ -14,7 +14,7 @@ import { AGE, formOf, NAME, row } from './store-fixtures.ts';
  */
 
 async function open(): Promise<Place> {
-  const place = mkdtempSync(join(tmpdir(), 'forms-mirror-sql-'));
+  const place = scratchFolder('sql');
   const file = join(place, 'mirror.sqlite');
   return {
     url: `sqlite:${file}`,

@@ -1,14 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSheetStore } from '../../src/targets/google-sheets/store.ts';
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
+import { scratchFolder } from '../support/scratch.ts';
 import { newSpreadsheet } from '../support/spreadsheet.ts';
 import { describeStore } from './store-contract.ts';
 import { clock } from './store-fixtures.ts';
 
 describeStore('SQLite', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'forms-mirror-contract-'));
+  const dir = scratchFolder('contract');
   const url = `sqlite:${join(dir, 'mirror.sqlite')}`;
   return {
     open: () => parseTargetUrl(url).open('default', { clock, history: 'status' }),

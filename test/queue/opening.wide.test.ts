@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { Redis } from 'ioredis';
@@ -11,6 +10,7 @@ import { openEmbedded } from '../../src/queue/embedded.ts';
 import { DEFAULT_TIMINGS } from '../../src/queue/jobs.ts';
 import { lentPostgres } from '../support/lent-server.ts';
 import { Child } from '../support/child.ts';
+import { scratchFolder } from '../support/scratch.ts';
 import {
   type TestServer,
   createDatabase,
@@ -121,7 +121,7 @@ describe.skipIf(postgresMissing())('opening PostgreSQL', () => {
 });
 
 describe('opening the embedded queue', () => {
-  const root = mkdtempSync(join(tmpdir(), 'forms-mirror-open-'));
+  const root = scratchFolder('open', 256);
   const place = { queueUrl: undefined, dataDir: join(root, 'data') };
   afterAll(() => rmSync(root, { recursive: true, force: true }));
 

@@ -1,13 +1,10 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
+import { scratchFolder } from '../support/scratch.ts';
 import type { Breach } from './breach.ts';
 import { Broken, History } from './history.ts';
 import type { Tally } from './judge.ts';
 import { drawPlan, type Plan, type Step } from './plan.ts';
 import { newPlace, type Place, type StoreKind } from './stores.ts';
-
-const BASE = '/dev/shm';
 
 /** How a history went. */
 export interface Verdict {
@@ -41,8 +38,7 @@ async function warmUp(store: StoreKind): Promise<void> {
 /** Runs a history, and judges every claim when it is made. It ends with the first breach. */
 export async function runHistory(plan: Plan, options: HistoryOptions = {}): Promise<Verdict> {
   if (!warm.has(plan.store)) await warmUp(plan.store);
-  const root = existsSync(BASE) ? BASE : tmpdir();
-  const dir = mkdtempSync(join(root, 'forms-mirror-simulation-'));
+  const dir = scratchFolder('simulation');
   const places = new Map<string, Place>();
   for (const target of targetsOf(plan)) places.set(target, await newPlace(plan.store, dir, target));
   const history = new History(plan, dir, places, options.story === true ? [] : null);

@@ -5,13 +5,7 @@ import { runTraffic } from '../../src/sandbox/traffic.ts';
 import { Random } from '../simulation/random.ts';
 import { ChildPlace } from '../support/child-place.ts';
 import { MirrorView } from '../support/mirror-view.ts';
-import {
-  createDatabase,
-  createMysqlDatabase,
-  startMariadb,
-  startPostgres,
-  type TestServer,
-} from '../support/servers.ts';
+import { SQL_SERVERS } from '../support/servers.ts';
 import { breachesOf } from '../support/settled.ts';
 
 // Kills `sync` with -9 at random instants while the source changes. After every tenth kill, one run goes to its end, and the
@@ -33,18 +27,9 @@ const KILLS_A_PLACE = 10;
 const SUBMISSIONS = 6_000;
 const CHANGES_A_MINUTE = 3_000;
 
-interface Server {
-  readonly start: () => Promise<TestServer>;
-  readonly database: (server: TestServer) => Promise<string>;
-}
-const SERVERS: Readonly<Record<string, Server>> = {
-  postgres: { start: startPostgres, database: createDatabase },
-  mysql: { start: startMariadb, database: createMysqlDatabase },
-};
-
-const kind = SERVERS[values.store];
+const kind = SQL_SERVERS[values.store];
 if (kind === undefined && values.store !== 'sqlite')
-  throw new Error('--store: sqlite, postgres or mysql');
+  throw new Error('--store: sqlite, postgres or mariadb');
 const server = await kind?.start();
 console.log(`${values.kills} kills, ${values.store}, --seed ${seed}`);
 let killed = 0;

@@ -269,6 +269,14 @@ export async function createMysqlDatabase(server: { readonly url: string }): Pro
   return url.href;
 }
 
+/** How each kind of SQL server is started, and a database made in it. */
+export const SQL_SERVERS: Readonly<
+  Record<string, { start(): Promise<TestServer>; database(server: TestServer): Promise<string> }>
+> = {
+  postgres: { start: startPostgres, database: createDatabase },
+  mariadb: { start: startMariadb, database: createMysqlDatabase },
+};
+
 function external(url: string): TestServer {
   return { url, restart: async () => {}, stop: async () => {} };
 }

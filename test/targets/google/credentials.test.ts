@@ -1,12 +1,12 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { JWT, UserRefreshClient } from 'google-auth-library';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MirrorError } from '../../../src/base/errors.ts';
 import { openAccount } from '../../../src/targets/google/credentials.ts';
+import { scratchFolder } from '../../support/scratch.ts';
 
 const { privateKey } = generateKeyPairSync('rsa', {
   modulusLength: 2_048,
@@ -25,7 +25,7 @@ describe('credentials', () => {
     return path;
   };
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'forms-mirror-key-'));
+    folder = scratchFolder('key');
   });
   afterEach(() => {
     vi.unstubAllEnvs();
