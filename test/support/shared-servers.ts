@@ -37,6 +37,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     return (await server).url;
   };
   const lender = createServer((request, response) => {
+    // A connection that stays could end just as the next question is sent.
+    response.shouldKeepAlive = false;
     lend(request.url?.slice(1) ?? '').then(
       (url) => response.end(url),
       (error: unknown) => response.writeHead(500).end(String(error)),
