@@ -53,7 +53,11 @@ export function judge(facts: Facts): Report {
       isTargetRead: isRead(target),
       problems: [problem ?? [], holdingUp].flat(),
     };
-    const reports = forms.map((form) => judgeForm(form, around));
+    const reports = forms.flatMap((form) => {
+      const report = judgeForm(form, around);
+      // There is nothing left to say about a form that has ended and that the target does not have.
+      return report.state === 'ended' && form.held === null ? [] : report;
+    });
     return { target: targetReport(target, problem, reports, facts), forms: reports };
   });
   const targets = judged.map(({ target }) => target);

@@ -120,6 +120,11 @@ export function describeSqlStore(
     const bed = bedOf(() => place);
     const { store, values, write } = bed;
 
+    it('names the product that answers', async () => {
+      await using target = await store();
+      expect((await target.check())[0]?.what).toContain(name);
+    });
+
     it('shows choices, dates and versions', async () => {
       for (const list of ['["x"]', '["x","2024-02-29",7,null]'])
         await write('choices', (form) =>
