@@ -303,7 +303,7 @@ export class App implements AsyncDisposable {
       await writing;
     } catch (error) {
       const where = this.config.dataDir;
-      const text = `Failures cannot be recorded in DATA_DIR (${where}), so status will not show them. Make the folder writable.`;
+      const text = `Failures cannot be recorded in DATA_DIR (${where}), so status will not show them. Make the folder writable, and make sure that its disk has room.`;
       this.logger.warn({ err: error }, text);
     }
   }

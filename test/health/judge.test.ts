@@ -314,6 +314,15 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
     'ended: Nothing is mirrored any more | both ended: No longer selected',
   ],
   [
+    'L17: the target is empty, and a form was gone long before',
+    {
+      plan: null,
+      held: { forms: [] },
+      ...keeping({ runs: [kept(8 * DAY, { outcome: 'gone', code: 'FORM_GONE' })] }),
+    },
+    'waiting: The targets hold no copy',
+  ],
+  [
     'L17: what was copied is not known',
     { read: { value: null, readAtMs: 0 } },
     'waiting: The mirrored forms are not known | source never heard',
