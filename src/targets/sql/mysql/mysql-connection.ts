@@ -6,7 +6,7 @@ import {
 } from 'mysql2';
 import { type Connection, type Driver, lockName, lockSession } from '../database.ts';
 import { isTrue, type Param, type SqlRow } from '../dialect.ts';
-import { mysqlDialect } from './mysql-dialect.ts';
+import { EXACT, mysqlDialect, type MysqlProduct } from './mysql-dialect.ts';
 import { serverErrno } from './mysql-errors.ts';
 import { withValues } from './mysql-literal.ts';
 
@@ -35,36 +35,33 @@ const MODES = [
   'NO_ENGINE_SUBSTITUTION',
 ];
 
-/** Collations that distinguish all texts: by case, accents and trailing spaces. */
-const EXACT = { mariaDb: 'utf8mb4_nopad_bin', mysql: 'utf8mb4_0900_bin' } as const;
-
 const OURS = `privilege_type = 'TRIGGER' AND grantee = concat('''', replace(current_user(), '@', '''@'''), '''')`;
 /** Does not find a right through a role or a name pattern: triggers then count as unknown. */
 const RIGHT_TO_TRIGGERS = `SELECT grantee FROM information_schema.user_privileges WHERE ${OURS}
   UNION SELECT grantee FROM information_schema.schema_privileges WHERE ${OURS} AND table_schema = database()`;
 
-const settings = (collation: string): string[] => [
-  `SET NAMES utf8mb4 COLLATE ${collation}`,
+const settings = (product: MysqlProduct): string[] => [
+  `SET NAMES utf8mb4 COLLATE ${EXACT[product]}`,
   `SET SESSION sql_mode = '${MODES.join(',')}', time_zone = '+00:00', autocommit = 1, wait_timeout = ${SILENCE_LIMIT_S},
    lock_wait_timeout = ${CHANGE_LIMIT_S}, innodb_lock_wait_timeout = ${LOCK_LIMIT_S}, sql_safe_updates = 0,
    sql_select_limit = 18446744073709551615`,
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
   // A table to which people gave system versioning can take new columns; a long list of IDs is looked up by key.
-  ...(collation === EXACT.mariaDb
+  ...(product === 'MariaDB'
     ? ['SET SESSION system_versioning_alter_history = KEEP, in_predicate_conversion_threshold = 0']
     : []),
 ];
 
 /** A database of MySQL or MariaDB, which an administrator creates. */
 export const mysqlDriver = (options: ConnectionOptions): Driver => ({
-  // Only the server knows which collation distinguishes all texts.
-  dialect: mysqlDialect(EXACT.mysql),
+  // Only the server says which one it is.
+  dialect: mysqlDialect('MySQL'),
   connect: () => MysqlSession.open(options),
 });
 
 /** A session of a server. Reads values as the texts that the server writes, so that numbers keep all their digits. */
 export class MysqlSession implements Connection {
-  dialect = mysqlDialect(EXACT.mysql);
+  dialect = mysqlDialect('MySQL');
   /** The server shows the triggers of every table. A user without the right to them sees none. */
   seesTriggers = false;
   readonly #connection: MysqlConnection;
@@ -100,10 +97,9 @@ export class MysqlSession implements Connection {
         session.#connection.connect((error) => (error === null ? done() : failed(error))),
       );
       const [row] = await session.query('SELECT VERSION() AS v');
-      const isMariaDb = /mariadb/i.test(String(row?.['v']));
-      const collation = isMariaDb ? EXACT.mariaDb : EXACT.mysql;
-      for (const each of settings(collation)) await session.run(each);
-      session.dialect = mysqlDialect(collation);
+      const product = /mariadb/i.test(String(row?.['v'])) ? 'MariaDB' : 'MySQL';
+      for (const each of settings(product)) await session.run(each);
+      session.dialect = mysqlDialect(product);
       session.seesTriggers = (await session.query(RIGHT_TO_TRIGGERS)).length > 0;
       return session;
     } catch (error) {

@@ -76,8 +76,13 @@ async function load(tx: Session, { into, names, rows, same }: Loading): Promise<
   await write();
 }
 
-/** The dialect of MySQL and MariaDB. `collation`: one in which different texts are never equal. Times are DATETIME in UTC. */
-export function mysqlDialect(collation: string): Dialect {
+/** Collations that distinguish all texts: by case, accents and trailing spaces. */
+export const EXACT = { MariaDB: 'utf8mb4_nopad_bin', MySQL: 'utf8mb4_0900_bin' } as const;
+export type MysqlProduct = keyof typeof EXACT;
+
+/** The dialect of MySQL and MariaDB. Times are DATETIME in UTC. */
+export function mysqlDialect(product: MysqlProduct): Dialect {
+  const collation = EXACT[product];
   const exact = `CHARACTER SET utf8mb4 COLLATE ${collation}`;
   const types = {
     // Holds every JavaScript number as people write it; a DECIMAL that is wide enough would show thirty zeros.
@@ -93,7 +98,7 @@ export function mysqlDialect(collation: string): Dialect {
     word: `varchar(18) ${exact}`,
   } as const;
   return {
-    product: 'MySQL',
+    product,
     version: 'version()',
     types,
     // A row must fit into half a page of 16 kB. Texts of up to 40 bytes are stored in it; longer ones leave a pointer of 20 bytes.
