@@ -297,7 +297,8 @@ const stateLost = (target: string, slug: string): MirrorError =>
   new MirrorError(
     'TARGET_FAILED',
     `Target ${target} has rows of form ${slug}, but its own tables (_mirror_…) are lost or incomplete, possibly with the list ` +
-      'of forgotten submissions. Nothing is written there. Restore them from a backup, or drop the table of the form to copy it again.',
+      'of forgotten submissions. Nothing is written there. Restore them from a backup, or drop the table of the form to copy it again. ' +
+      'Then run forms-mirror forget again for submissions that were erased on request.',
     { retryable: false },
   );
 
