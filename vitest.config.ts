@@ -6,11 +6,11 @@ import { LongestFirst } from './test/support/longest-first.ts';
 const common = {
   testTimeout: 150_000,
   hookTimeout: 150_000,
-  // How long a test waits for an event, on a busy machine too: no promise of speed.
+  // How long a test waits for an event, also on a busy machine: not a promise of speed.
   expect: { poll: { timeout: 100_000 } },
 };
 
-// Halves the time that a process takes to start: vitest's own, and those of the program that tests start.
+// Halves the time that a process takes to start: vitest's own processes, and those of the program that tests start.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/compile');
 
 /** Simulated histories and properties: many seconds each, in a project of their own so that `npm run check` is quick. */
@@ -25,14 +25,14 @@ const WIDE = ['test/**/*.wide.test.ts', 'packages/google-sheets-emulator/test/**
 /** The BigQuery target on its emulator: `npm run test:bigquery`, after `npm ci --prefix packages/bigquery-emulator`. */
 const BIGQUERY = ['packages/{target-bigquery,bigquery-emulator}/test/**/*.test.ts'];
 
-// Property tests draw the same cases in every run, so that a failure belongs to the change. FC_SEED draws others.
+// Property tests draw the same cases in every run, so that a failure is caused by the change. FC_SEED draws others.
 process.env['FC_SEED'] ??= '20260721';
 
 const globalSetup = ['test/support/shared-servers.ts'];
 
 export default defineConfig({
   test: {
-    // Tests wait a good deal, for processes, timers and servers: two cores have room for three files at a time.
+    // Tests spend much time waiting for processes, timers and servers, so two cores can run three files at a time.
     maxWorkers: Math.max(3, availableParallelism()),
     sequence: { sequencer: LongestFirst },
     projects: [

@@ -14,11 +14,11 @@ if (major < 24 || (major === 24 && minor < 12)) {
   process.exit(2);
 }
 boundHeapGrowth();
-// What was compiled once starts in half the time. It is kept beside the code, where only those may write whose code this is;
-// where that is nobody who runs it, each start compiles anew, as without it.
+// Code that was compiled once starts in half the time. The cache is kept beside the code, where only the owner of the code
+// may write. If another user runs the program, each start compiles again, as without a cache.
 module.enableCompileCache?.(
   fileURLToPath(new URL('../node_modules/.cache/compile', import.meta.url)),
 );
-// A checkout runs its TypeScript as it is; the published package has only dist/.
+// A checkout runs its TypeScript directly; the published package has only dist/.
 const source = new URL('../src/cli.ts', import.meta.url);
 await import(existsSync(source) ? source.href : new URL('../dist/cli.js', import.meta.url).href);

@@ -1,14 +1,14 @@
 import v8 from 'node:v8';
 
 /**
- * How much garbage V8 lets pile up before it collects it, in percent of the memory in use. A flag of V8
+ * How much garbage V8 lets accumulate before it collects it, in percent of the memory in use. A V8 flag
  * (src/flags/flag-definitions.h), which V8 reads each time it sets the next limit.
  */
 const GROWTH_PERCENT = 100;
 /**
- * If the heap may become this large, V8 by itself lets it grow to four times the memory in use when many objects are created and
- * dropped, as batches are. Reading a million rows then takes a fifth more memory, and is hardly faster. With a smaller limit it
- * grows to twice at most.
+ * If the heap may become this large, V8 lets it grow to four times the memory in use when many objects are created and dropped,
+ * as batches are. Reading a million rows then takes a fifth more memory, and is hardly faster. With a smaller limit it grows to
+ * twice at most.
  */
 const LARGE_BYTES = 2 * 1_024 ** 3;
 /**
@@ -20,9 +20,9 @@ const NEW_BYTES = 8 * 1_024 ** 2;
 const MOST_LISTS = 100_000;
 
 /**
- * Keeps the heap of this process and of the threads that it starts small. Returns whether there was anything to do. Call it once,
- * while the heap is small, and before the compile cache is enabled: its entries depend on V8's flags, and a thread looks for them by
- * its own flags.
+ * Keeps the heap of this process and of the threads that it starts small. Returns whether it changed anything. Call it once, while
+ * the heap is small, and before the compile cache is enabled: its entries depend on V8's flags, and a thread looks for them by its
+ * own flags.
  */
 export function boundHeapGrowth() {
   if (v8.getHeapStatistics().heap_size_limit < LARGE_BYTES) return false;

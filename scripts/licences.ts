@@ -28,7 +28,7 @@ export interface Licensed {
   readonly path: string;
   readonly name: string;
   readonly version: string;
-  /** As the package names it; empty when it names none. */
+  /** Its name for the license; empty if it names none. */
   readonly licence: string;
   /** The checksum that npm verifies; empty if the lock file has none. */
   readonly integrity: string;

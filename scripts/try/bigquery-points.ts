@@ -21,7 +21,7 @@ const ROWS = [
   rowOf('c', 'x'.repeat(100_000), 2),
 ];
 
-/** What the target counts on, in the order in which it is tried. The first point makes the dataset. */
+/** The assumptions of the target, in the order in which they are checked. The first point creates the dataset. */
 export function bigQueryPoints(api: BigQueryApi, open: () => Promise<Store>): Point[] {
   const ask = async (sql: string): Promise<Readonly<Record<string, unknown>>[]> => {
     const found: Readonly<Record<string, unknown>>[] = [];

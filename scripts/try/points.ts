@@ -30,7 +30,7 @@ export interface Finding {
 const SIGNS = { holds: '✓', refuted: '✗', open: '?' } as const;
 
 /**
- * Checks each point in turn and prints the finding; after a failure it continues. An abort ends it after the current
+ * Checks each point in order and prints the finding; after a failure it continues. An abort ends it after the current
  * point.
  */
 export async function lookAt(
@@ -63,7 +63,7 @@ async function found(says: string, look: Point['look']): Promise<Finding> {
   }
 }
 
-/** The findings in one line, and the exit code: 0 when every point holds, 1 otherwise. */
+/** The findings in one line, and the exit code: 0 if every point holds, 1 otherwise. */
 export function summary(findings: readonly Finding[]): {
   readonly line: string;
   readonly code: 0 | 1;

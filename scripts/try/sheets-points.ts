@@ -41,7 +41,7 @@ export const removeTab = async ({ api, sheetId }: TriedTab): Promise<void> => {
   await api.update([{ deleteSheet: { sheetId } }]);
 };
 
-/** Assumptions of the target that are not recorded from the real service, in the order in which they are tried. */
+/** Assumptions of the target that are not recorded from the real service, in the order in which they are checked. */
 export function sheetsPoints(tab: TriedTab): Point[] {
   return [...metadataPoints(tab), ...writePoints(tab), ...layoutPoints(tab)].map(told);
 }

@@ -10,7 +10,7 @@ export interface TriedTab {
   readonly api: TriedSheets;
   readonly sheetId: number;
   readonly title: string;
-  /** A number for metadata that nothing else has. */
+  /** A number for metadata that no other metadata has. */
   readonly newId: () => number;
 }
 
@@ -35,7 +35,7 @@ export const inserted = (
   insertDimension: { range: span(sheetId, dimension, at), inheritFromBefore: false },
 });
 
-/** A request that moves one. */
+/** A request that moves a row or column. */
 export const moved = (
   sheetId: number,
   dimension: 'ROWS' | 'COLUMNS',
@@ -102,7 +102,7 @@ export async function columnOf({ api }: TriedTab, metadataId: number): Promise<s
   return (found?.valueRange?.values?.[0] ?? []).map(String).filter((text) => text !== '');
 }
 
-/** The index of the column that metadata is at. */
+/** The index of the column that has the metadata. */
 export async function placeOf(tab: TriedTab, metadataId: number): Promise<number> {
   const { data = [] } = await ownSheet(tab);
   for (const { startColumn, columnMetadata } of data) {
@@ -114,7 +114,7 @@ export async function placeOf(tab: TriedTab, metadataId: number): Promise<number
   return -1;
 }
 
-/** The tab as Google describes it. */
+/** The tab as Google's API returns it. */
 export async function ownSheet({ api, sheetId }: TriedTab): Promise<sheets_v4.Schema$Sheet> {
   const { sheets = [] } = await api.structure();
   return sheets.find(({ properties }) => properties?.sheetId === sheetId) ?? {};
