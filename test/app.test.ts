@@ -25,7 +25,7 @@ describe('the plan', () => {
     expect(fresh.forms.map(({ form }) => form.id)).not.toContain(formId);
   });
 
-  it('sends each form where TARGET_FORMS wants it, and warns of names that no form has', async () => {
+  it('sends each form to the targets whose TARGET_FORMS names it, and warns of names that match no form', async () => {
     const { env, sandbox } = await openPlace();
     const [first] = sandbox.store.forms();
     const app = openParts({
@@ -50,7 +50,7 @@ describe('the plan', () => {
     expect(app.planner.planned).toBe(plan);
   });
 
-  it('L12: is not held up by a target that is away', async () => {
+  it('L12: is not delayed by a target that is unreachable', async () => {
     const { env } = await openPlace();
     const app = openParts({ ...env, TARGET_URL: 'postgres://nobody@192.0.2.1/x?sslmode=require' });
     expect((await jobHandlers(app).poll(signal)).syncs).toHaveLength(3);
@@ -58,7 +58,7 @@ describe('the plan', () => {
 });
 
 describe('a job', () => {
-  it('L11: copies only what the settings mirror, into a target that they name', async () => {
+  it('L11: copies only what the settings select, into a target that they name', async () => {
     const { env, sandbox } = await openPlace();
     const [first, second] = sandbox.store.forms();
     const app = openParts({ ...env, TARGET_FORMS: `${first?.slug}` });
@@ -71,11 +71,11 @@ describe('a job', () => {
     expect(await order(first?.id)).toBe('ok');
     const { store } = await app.target('default');
     expect((await store.states()).map(({ state }) => state.formId)).toEqual([first?.id]);
-    // It is no problem of the form.
+    // It is not a problem of the form.
     expect((await app.dataDir.kept()).runs).toEqual([]);
   });
 
-  it('removes rows that were marked deleted long ago, if it is a comparison', async () => {
+  it('removes rows that were marked deleted long ago, if the job is a comparison', async () => {
     const { env, sandbox, rows, change } = await openPlace({ submissions: 30 });
     const formId = sandbox.store.formBySlug('customer-feedback')?.id ?? '';
     const { sync } = jobHandlers(openParts({ ...env, PURGE_DELETED_AFTER: '1d' }));
@@ -95,7 +95,7 @@ describe('a job', () => {
     expect(deleted()).toEqual([]);
   });
 
-  it('L11: takes no field that came since the plan, and no form that got the slug of another since', async () => {
+  it("L11: does not select a field that appeared after the plan, nor a form that since got another form's slug", async () => {
     const { env, sandbox } = await openPlace();
     const field = { id: 'known', label: 'Known' };
     const form = sandbox.store.addForm({ name: 'One', slug: 'one', fields: [field] });
@@ -145,7 +145,7 @@ describe('write-back', () => {
     expect(await app.writeBack('form_nope', { waitMs: 0, signal })).toBeUndefined();
   });
 
-  it('L16: leaves a form to a run that waits, after a batch', async () => {
+  it('L16: leaves a form to a waiting run after a batch', async () => {
     const { env, sandbox } = await openPlace({ submissions: 300 });
     const app = openParts({ ...env, MARK_STATUS: 'DONE' });
     const formId = sandbox.store.forms()[0]?.id ?? '';
@@ -156,7 +156,7 @@ describe('write-back', () => {
     expect([await written(true), await written(false)]).toEqual([50, 100]);
   });
 
-  it('that is stopped does not end as done', async () => {
+  it('is not reported as done if it was stopped', async () => {
     const { env, sandbox } = await openPlace({ submissions: 30 });
     const app = openParts({ ...env, MARK_STATUS: 'DONE' });
     const stopped = AbortSignal.abort(new MirrorError('CANCELLED', 'Stopped on request.'));

@@ -15,11 +15,11 @@ describe('names that are not settings', () => {
     ['TARGET_B_URL', 'nor one of a target in TARGETS: did you mean TARGET_URL?'],
     ['SYNC_TIMEZONE', 'is not a setting: correct the name, or remove this line'],
     ['TARGET_FIELDS_FILE', 'is not a setting'],
-  ])('%s, with a prefix of ours: %s', (name, message) => {
+  ])('%s is reported with our prefix: %s', (name, message) => {
     expect(onlyProblem({ [name]: 'anything' })).toContain(message);
   });
 
-  it('of a named target are found too', () => {
+  it('are found for a named target, too', () => {
     const env = { TARGETS: 'sheet', TARGET_SHEET_FEILDS: '*' };
     expect(onlyProblem(env)).toContain('did you mean TARGET_SHEET_FIELDS?');
     expect(onlyProblem({ TARGETS: 'sheet', TARGET_SHEETS_URL: 'x' })).toContain(
@@ -33,11 +33,11 @@ describe('names that are not settings', () => {
     ['HEARTBEAT_ULR', 'HEARTBEAT_URL'],
     ['PURGE_DELETED_AFTR', 'PURGE_DELETED_AFTER'],
     ['GOOGLE_APPLICATION_CREDENTIAL', 'GOOGLE_APPLICATION_CREDENTIALS'],
-  ])('count anywhere where they are near a name that is only ours: %s, %s', (name, near) => {
+  ])('are reported anywhere if they resemble a name that only we use: %s, %s', (name, near) => {
     expect(onlyProblem({ [name]: 'x' })).toContain(`did you mean ${near}?`);
   });
 
-  it('of the machine are not complained about', () => {
+  it('are not reported if they belong to the machine', () => {
     const machine =
       'STATIC_URL QUERY_URL ALERT_LEVEL ADMIN_EMAIL FTP_PROXY PATH HOSTNAME POST LOGLEVEL LOG_LEVELS DATADIR TARGET GOOGLE_CLOUD_PROJECT npm_config_target POSTGRES_PASSWORD REDIS_URL FORMS HASH http_proxy';
     const env = Object.fromEntries(machine.split(' ').map((name) => [name, 'x']));
@@ -52,7 +52,7 @@ describe('names that are not settings', () => {
     ['ALERT_WEB_HOOK_URL', 'ALERT_WEBHOOK_URL'],
     ['LOGLEVEL', 'LOG_LEVEL'],
     ['port', 'PORT'],
-  ])('count in .env where they are near: %s, %s', (name, near) => {
+  ])('are reported in .env if they resemble a setting: %s, %s', (name, near) => {
     expect(onlyProblem({}, { '.env': `${name}=1` })).toContain(`did you mean ${near}?`);
   });
 });

@@ -4,7 +4,7 @@ import { SettingsError } from '../src/base/errors.ts';
 import { SETTING_NAMES, settingOf } from '../src/settings/settings-table.ts';
 import { KEY, SOURCE, disk, load, onlyProblem, problemsOf } from './support/settings.ts';
 
-/** A key that nobody has guessed. */
+/** A key that cannot be guessed. */
 const HASH_KEY = 'hJ2mQ9xT4bN7vK1wR8cF5yL0pZ3sD6gA';
 const HASHED = { TARGET_HASH_FIELDS: 'field_1_a' };
 
@@ -45,13 +45,13 @@ describe('the defaults', () => {
 });
 
 describe('what a command needs', () => {
-  it('is all that is required of it', () => {
+  it('is all that it requires', () => {
     const config = loadConfig({}, disk({}));
     expect(config.source).toBeUndefined();
     expect(config.targets).toHaveLength(1);
   });
 
-  it('is reported with the reason when missing', () => {
+  it('is reported with the reason if it is missing', () => {
     expect(problemsOf({}).map(({ variable }) => variable)).toEqual([
       'FORMS_API_URL',
       'FORMS_API_KEY',
@@ -59,20 +59,20 @@ describe('what a command needs', () => {
     expect(problemsOf({})[0]?.message).toMatch(/^is missing: /);
   });
 
-  it('does not make a wrong value right for a command that would not use it', () => {
+  it('a wrong value is reported also for a command that would not use it', () => {
     expect(() => loadConfig({ FORMS_API_URL: 'ftp://x' }, disk({}))).toThrow(SettingsError);
   });
 });
 
 describe('where settings come from', () => {
-  it('.env is read when it is there, and the environment wins', () => {
+  it('.env is read if it exists, and the environment takes precedence', () => {
     const file = `FORMS_API_URL=https://file.example.com/v1\nFORMS_API_KEY='${KEY}'\nPORT=9000 # taken\n`;
     const config = load({ PORT: '9001' }, { '.env': `\uFEFF${file}` });
     expect(config.source?.baseUrl).toBe('https://file.example.com/v1');
     expect(config.port).toBe(9001);
   });
 
-  it('an .env that cannot be read is a mistake, not a silence', () => {
+  it('an .env that cannot be read is reported as a mistake', () => {
     const denied = Object.assign(new Error('no'), { code: 'EACCES' });
     expect(onlyProblem({}, { '.env': denied })).toMatch(
       /^\.env is there but cannot be read \(EACCES\)/,
@@ -87,7 +87,7 @@ describe('where settings come from', () => {
     expect(config.rule).toBeNull();
   });
 
-  it('a blank in the environment takes back what .env says', () => {
+  it('a blank value in the environment cancels the value in .env', () => {
     const files = { '.env': 'MARK_STATUS=DONE' };
     expect(load({ ...SOURCE, MARK_STATUS: '' }, files).rule).toBeNull();
     expect(load(SOURCE, files).rule?.to).toBe('DONE');
@@ -103,7 +103,7 @@ describe('where settings come from', () => {
     expect(JSON.stringify(config)).toContain(JSON.stringify(value));
   });
 
-  it('a file that is not there, is empty, or contends with a value is reported', () => {
+  it('a file that does not exist, is empty, or competes with a value is reported', () => {
     expect(onlyProblem({ ...HASHED, HASH_KEY_FILE: '/none' })).toMatch(
       /^HASH_KEY_FILE names a file that cannot be read \(ENOENT\)/,
     );
@@ -185,7 +185,7 @@ describe('values', () => {
     ],
     ['SYNC_CRON', '@hourly'],
     ['LOG_LEVEL', 'DEBUG'],
-  ])('%s=%s is taken', (name, value) => {
+  ])('%s=%s is accepted', (name, value) => {
     expect(problemsOf({ ...SOURCE, [name]: value })).toEqual([]);
   });
 
@@ -194,7 +194,7 @@ describe('values', () => {
     expect([summary('TRUE'), summary('false'), summary('')]).toEqual([true, false, true]);
   });
 
-  it('statuses are taken in any case and kept in the API’s', () => {
+  it('statuses are accepted in any case and kept in the API’s', () => {
     const config = load({ ...SOURCE, MARK_STATUS: 'done', MARK_FROM: 'new, In_Progress' });
     expect(config.rule).toEqual({ to: 'DONE', from: ['NEW', 'IN_PROGRESS'] });
   });
@@ -210,7 +210,7 @@ describe('settings that depend on each other', () => {
   it.each([
     ['SYNC_EVERY', '9s', '10s'],
     ['RECONCILE_EVERY', '59s', '1m'],
-  ])('%s=%s is refused where the source is another machine', (name, value, least) => {
+  ])('%s=%s is refused if the source is another machine', (name, value, least) => {
     expect(onlyProblem({ [name]: value })).toBe(`${name} is too short: at least ${least}`);
     expect(problemsOf({ ...SOURCE, [name]: least })).toEqual([]);
     expect(
@@ -226,7 +226,7 @@ describe('settings that depend on each other', () => {
     });
   });
 
-  it('a page beyond loopback needs a password, only where a page is shown', () => {
+  it('a page beyond loopback needs a password, but only if there is a page', () => {
     expect(onlyProblem({ HOST: '0.0.0.0' })).toMatch(/^ADMIN_PASSWORD is missing/);
     expect(problemsOf({ ...SOURCE, HOST: '0.0.0.0', ADMIN_PASSWORD: 'a long sentence' })).toEqual(
       [],
@@ -237,7 +237,7 @@ describe('settings that depend on each other', () => {
     );
   });
 
-  it('a worker that tells of itself beyond loopback needs a password, and only then', () => {
+  it('a worker that listens beyond loopback needs a password, and no other worker does', () => {
     const needs = { source: true, serves: 'WORKER_PORT' } as const;
     const beyond = { ...SOURCE, HOST: '0.0.0.0' };
     const load = (env: Record<string, string>) => loadConfig(env, disk({}), needs);
@@ -252,7 +252,7 @@ describe('settings that depend on each other', () => {
     expect(onlyProblem({ WORKER_PORT: '70000' })).toMatch(/^WORKER_PORT/);
   });
 
-  it('a status is never marked from itself', () => {
+  it('a write-back that would not change the status is refused', () => {
     expect(onlyProblem({ MARK_STATUS: 'DONE', MARK_FROM: 'NEW,DONE' })).toMatch(
       /^MARK_FROM holds DONE/,
     );
@@ -260,7 +260,7 @@ describe('settings that depend on each other', () => {
 });
 
 describe('several targets', () => {
-  it('take what is their own, else what is unnamed, else the default', () => {
+  it('use their own value, otherwise the unnamed one, otherwise the default', () => {
     const config = load({
       ...SOURCE,
       TARGETS: 'Sheet, ware-house',
@@ -286,7 +286,7 @@ describe('several targets', () => {
     expect(config.targets.map(({ history }) => history)).toEqual(['status', 'full']);
   });
 
-  it('have a place each', () => {
+  it('do not share a place', () => {
     expect(onlyProblem({ TARGETS: 'a,b' })).toMatch(
       /^TARGET_B_URL is the same place as that of target a/,
     );
@@ -303,7 +303,7 @@ describe('several targets', () => {
     expect(problemsOf({ ...SOURCE, ...apart })).toEqual([]);
   });
 
-  it('report a history that no database takes', () => {
+  it('report a history that no database keeps', () => {
     const sheet = 'sheets:1AbC_d-EfGhIjKlMnOp';
     const full = 'is full, and a spreadsheet keeps no history: remove this line';
     const alone = { TARGET_URL: sheet, TARGET_HISTORY: 'full' };
@@ -321,7 +321,7 @@ describe('several targets', () => {
     );
   });
 
-  it('have names that make different variables', () => {
+  it('have names that lead to different variables', () => {
     expect(onlyProblem({ TARGETS: 'a-b,a_b' })).toMatch(/^TARGETS names a target twice/);
   });
 });

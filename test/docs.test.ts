@@ -18,7 +18,7 @@ const CALL = /(?:^ *|`)(?:[A-Z_]+=\S+ )*(?:npx forms-mirror|(?:\.\/)?forms-mirro
 
 /** A setting, or a code of an error or a problem: in backticks, in capitals with an underscore. */
 const NAME = /`([A-Z]+_[A-Z_]+)(?:=[^`]*)?`/g;
-/** Where a link leads, unless it is to another site. */
+/** The target of a link, unless it is on another site. */
 const LINK = /\]\((?!https?:)([^)]+)/g;
 /** A command line of the program in a block of commands. */
 const COMMAND_LINE = /^(?:\$ )?(?:[A-Z_]+=\S+ )*(?:npx |\.\/)?forms-mirror +([^#\n]*?) *(?:#.*)?$/;
@@ -26,7 +26,7 @@ const COMMAND_LINE = /^(?:\$ )?(?:[A-Z_]+=\S+ )*(?:npx |\.\/)?forms-mirror +([^#
 const BLOCK = /^ *```([a-z]+)[^\n]*\n([\s\S]*?)^ *```$/gm;
 
 const PROJECT = resolve(import.meta.dirname, '..');
-/** The pages for people. */
+/** The pages for users. */
 const PAGES = [
   'README.md',
   'SECURITY.md',
@@ -45,7 +45,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   ),
   ...STATUSES,
   'NODE_EXTRA_CA_CERTS',
-  // The code of a message that is about no problem.
+  // The code of a message that is not about a problem.
   'NEW_ANSWERS',
 ]);
 
@@ -57,12 +57,12 @@ const inPages = (pattern: RegExp): PageMatch[] =>
     [...projectText(page).matchAll(pattern)].map(([, found = '']): PageMatch => [page, found]),
   );
 
-/** Of a target with a name, a setting is known by what it is without. */
+/** A setting of a named target is documented under its unnamed form. */
 const isKnown = (word: string): boolean =>
   KNOWN.has(word) || KNOWN.has(word.replace(/^TARGET_WAREHOUSE_/, 'TARGET_'));
 
 describe('the documentation (npm run docs updates the generated pages)', () => {
-  it('.env.example shows every setting, and no other', () => {
+  it('.env.example shows every setting and nothing else', () => {
     if (UPDATING) writeProjectText('.env.example', settingsDotEnv());
     expect(projectText('.env.example')).toBe(settingsDotEnv());
   });
@@ -73,7 +73,7 @@ describe('the documentation (npm run docs updates the generated pages)', () => {
     expect(projectText(path)).toBe(text);
   });
 
-  it('.env.example, copied unchanged, sets nothing; with the # taken away it is read without a mistake', () => {
+  it('.env.example sets nothing if copied unchanged; with the # removed it is read without a mistake', () => {
     const example = projectText('.env.example');
     expect(parseEnv(example)).toEqual({});
     const noFile = (): string => {
@@ -86,7 +86,7 @@ describe('the documentation (npm run docs updates the generated pages)', () => {
         .replaceAll(':password@', ':kZ4vQ1mW@'),
     );
     expect(Object.keys(set).toSorted()).toEqual([...SETTING_NAMES].toSorted());
-    // No example is a key or a password, and one of the two schedules counts.
+    // No example is a key or a password, and only one of the two schedules counts.
     const { SYNC_EVERY: _, HASH_KEY: __, ...rest } = set;
     const own = {
       HASH_KEY: randomBytes(32).toString('base64'),
@@ -95,18 +95,18 @@ describe('the documentation (npm run docs updates the generated pages)', () => {
     };
     const env = { ...rest, ...own };
     expect(() => loadConfig(env, noFile, { source: true, serves: 'PORT' })).not.toThrow();
-    // A password that everybody can read here guards nothing.
+    // A password that everyone can read here protects nothing.
     const asItIs = { ...env, ADMIN_PASSWORD: rest['ADMIN_PASSWORD'] };
     expect(() => loadConfig(asItIs, noFile, { source: true, serves: 'PORT' })).toThrow('is short');
   });
 
-  it('name only commands and settings that exist', () => {
+  it('names only existing commands and settings', () => {
     const commands = new Set(COMMANDS.map(({ name }) => name));
     const named = inPages(CALL).filter(([, name]) => !commands.has(name));
     expect([...named, ...inPages(NAME).filter(([, word]) => !isKnown(word))]).toEqual([]);
   });
 
-  it('name only npm scripts and files of tests that exist', () => {
+  it('names only existing npm scripts and test files', () => {
     const { scripts } = JSON.parse(projectText('package.json')) as { scripts: object };
     const unknown = inPages(/npm run (?:--silent |-s )?([a-z:]+)/g).filter(
       ([, name]) => !Object.hasOwn(scripts, name),
@@ -118,11 +118,11 @@ describe('the documentation (npm run docs updates the generated pages)', () => {
     expect([...unknown, ...missing]).toEqual([]);
   });
 
-  it('link only to files and headings that exist', () => {
+  it('links only to existing files and headings', () => {
     expect(inPages(LINK).filter(([page, link]) => !leads(page, link))).toEqual([]);
   });
 
-  it('quote only messages that the program has', () => {
+  it('quotes only messages of the program', () => {
     const symptoms = [...projectText('docs/troubleshooting.md').matchAll(/^\| ([^|]*) \|/gm)];
     const quoted = symptoms.flatMap(([, symptom = '']) =>
       [...symptom.matchAll(/"([^"]+)"/g)].map(([, message = '']) => message),
@@ -135,20 +135,20 @@ describe('the documentation (npm run docs updates the generated pages)', () => {
     expect(quoted.filter((message) => !code.includes(message))).toEqual([]);
   });
 
-  it('have an entry in the runbook for each problem', () => {
+  it('has an entry in the runbook for each problem', () => {
     const runbook = projectText('docs/troubleshooting.md').split('## By problem code')[1] ?? '';
     const entries = [...runbook.matchAll(/^### (\S+)$/gm)].map(([, code]) => code);
     expect(entries).toEqual(Object.keys(PROBLEMS));
   });
 
-  it('call commands only with options that they have', () => {
+  it('uses commands only with options that they have', () => {
     const lines = PAGES.flatMap((page) => commandLines(page).map((line) => `${page}: ${line}`));
     expect(lines.length).toBeGreaterThan(20);
     expect(lines.filter((line) => !parses(line.split(': ').slice(1).join(': ')))).toEqual([]);
   });
 });
 
-/** Whether a link of a page leads to a file, and to a heading in it where it names one. */
+/** Whether a link of a page leads to a file, and to a heading in it if the link names one. */
 function leads(page: string, link: string): boolean {
   const [path = '', heading] = link.split('#');
   const target = path === '' ? page : join(dirname(page), path);
@@ -156,7 +156,7 @@ function leads(page: string, link: string): boolean {
   return heading === undefined || headings(target).has(heading);
 }
 
-/** The anchors of a page's headings, as GitHub makes them. */
+/** The anchors of a page's headings, by GitHub's rules. */
 function headings(page: string): ReadonlySet<string> {
   const titles = [...projectText(page).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => title);
   return new Set(
@@ -169,7 +169,7 @@ function headings(page: string): ReadonlySet<string> {
   );
 }
 
-/** The command lines in blocks of a page, without the program's name. */
+/** The command lines in code blocks of a page, without the program's name. */
 function commandLines(page: string): string[] {
   const blocks = [...projectText(page).matchAll(BLOCK)].filter(([, language = '']) =>
     ['sh', 'console'].includes(language),
@@ -207,7 +207,7 @@ describe('the environment', () => {
   });
 });
 
-/** True when `process.env` is only in comments. */
+/** True if `process.env` is only in comments. */
 function mentionsOnly(path: string): boolean {
   return readFileSync(path, 'utf8')
     .split('\n')

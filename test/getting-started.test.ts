@@ -26,7 +26,7 @@ function samples(page: string): Sample[] {
   );
 }
 
-/** What stays the same from run to run: without times, and numbers of requests. */
+/** The part that is the same in each run: without times and numbers of requests. */
 const lasting = (text: string): string =>
   text
     .replaceAll(/\d+ requests, \d+\.\d s\b/g, '0 requests, 0.0 s')
@@ -34,13 +34,13 @@ const lasting = (text: string): string =>
     .replaceAll(/ +/g, ' ')
     .trimEnd();
 
-/** Matches what a command printed, by {@link lasting}. */
+/** Compares a command's output by {@link lasting}. */
 function pattern(output: string): RegExp {
   const literal = lasting(output).replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
   return new RegExp(`^${literal.replaceAll(String.raw`\.\.\.`, '[^]*')}$`);
 }
 
-/** What the `sqlite3` of the page prints. */
+/** The output of the page's `sqlite3`. */
 function query(file: string, command: string): string {
   using database = new DatabaseSync(file, { readOnly: true });
   const [, sql = ''] = /'(.*)'/.exec(command) ?? [];
@@ -48,7 +48,7 @@ function query(file: string, command: string): string {
   return rows.map((row) => Object.values(row).join('|')).join('\n');
 }
 
-/** Starts the sandbox of the page; its settings go into `env`, as a reader puts them into .env. */
+/** Starts the sandbox of the page. Its settings go into `env`, as a reader puts them into .env. */
 async function sandbox(args: readonly string[], env: Record<string, string>): Promise<string> {
   const running = startCli(args);
   const { stdout, stderr } = running;

@@ -7,13 +7,13 @@ import { VirtualClock } from '../support/virtual-clock.ts';
 const never = new Promise<never>(() => {});
 
 describe('a deadline', () => {
-  it('gives a value that comes in time, and leaves no timer behind', async () => {
+  it('returns a value that comes in time, and leaves no timer behind', async () => {
     const clock = new VirtualClock();
     expect(await withinTime(Promise.resolve(1), 1_000, clock)).toBe(1);
     expect(clock.sleepers).toBe(0);
   });
 
-  it('goes by the clock that it was given', async () => {
+  it('uses the clock that it was given', async () => {
     const clock = new VirtualClock();
     const waiting = withinTime(never, 1_000, clock);
     await clock.advance(999);
@@ -22,7 +22,7 @@ describe('a deadline', () => {
     expect(await waiting).toBeUndefined();
   });
 
-  it('passes a failure on, and lets go of its timer', async () => {
+  it('passes on a failure, and clears its timer', async () => {
     const clock = new VirtualClock();
     await expect(withinTime(Promise.reject(new Error('no')), 1_000, clock)).rejects.toThrow('no');
     expect(clock.sleepers).toBe(0);
@@ -37,7 +37,7 @@ describe('a deadline', () => {
 });
 
 describe('a linked signal', () => {
-  it('aborts with any of its sources, for the same reason', () => {
+  it('aborts when one of its sources aborts, for the same reason', () => {
     const [one, other] = [new AbortController(), new AbortController()];
     using linked = new LinkedSignal(one.signal, undefined, other.signal);
     expect(linked.signal.aborted).toBe(false);
@@ -45,19 +45,19 @@ describe('a linked signal', () => {
     expect([linked.signal.aborted, linked.signal.reason]).toEqual([true, 'enough']);
   });
 
-  it('is aborted from the start when a source is', () => {
+  it('is aborted from the start if a source is aborted', () => {
     using linked = new LinkedSignal(AbortSignal.abort('before'));
     expect(linked.signal.reason).toBe('before');
   });
 
-  it('aborts, and does not touch its sources', () => {
+  it('aborts without touching its sources', () => {
     const source = new AbortController();
     using linked = new LinkedSignal(source.signal);
     linked.abort('own');
     expect([linked.signal.reason, source.signal.aborted]).toEqual(['own', false]);
   });
 
-  it('lets go of its sources, which may live as long as the process', () => {
+  it('releases its sources, which may live as long as the process', () => {
     const source = new AbortController();
     const linked = new LinkedSignal(source.signal);
     linked[Symbol.dispose]();
@@ -66,14 +66,14 @@ describe('a linked signal', () => {
     expect(linked.signal.aborted).toBe(false);
   });
 
-  it('L17: has what was stopped say why, where the reason tells, and that it was asked for otherwise', async () => {
+  it('L17: gives the reason why the work stopped if it has one, and otherwise says that a stop was requested', async () => {
     const lost = new MirrorError('CANCELLED', 'Another worker has it.');
     using linked = new LinkedSignal(AbortSignal.abort(lost));
     expect(() => throwIfAborted(linked.signal)).toThrow(lost);
     await expect(systemClock.sleep(1, linked.signal)).rejects.toBe(lost);
     const asked = { code: 'CANCELLED', message: 'Stopped on request.' };
     await expect(systemClock.sleep(1, AbortSignal.abort())).rejects.toMatchObject(asked);
-    // A refused key stops calls, too, but does not count as a stop.
+    // A refused key also stops calls, but does not count as a stop.
     const refused = AbortSignal.abort(new MirrorError('FORMS_UNAUTHORIZED', 'The key is refused.'));
     expect(() => throwIfAborted(refused)).toThrow(expect.objectContaining(asked));
   });

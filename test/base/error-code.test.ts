@@ -10,7 +10,7 @@ describe('the code of an error', () => {
     expect(codes.map((code) => errorCode(withCode(code)))).toEqual(codes);
   });
 
-  it('may be that of a cause, or of the first address that was tried', () => {
+  it('may be the code of a cause, or of the first address that was tried', () => {
     expect(errorCode(new Error('x', { cause: withCode('ECONNRESET') }))).toBe('ECONNRESET');
     const tried = new AggregateError([withCode('ECONNREFUSED'), withCode('ENETUNREACH')]);
     expect(errorCode(tried)).toBe('ECONNREFUSED');
@@ -27,7 +27,7 @@ describe('the code of an error', () => {
     expect(texts.map((text) => errorCode(withCode(text)))).toEqual(texts.map(() => undefined));
   });
 
-  it('is looked for without end neither in a circle of causes nor in a chain', () => {
+  it('is found without an endless search in a circle of causes or a long chain', () => {
     const circle = new Error('x');
     circle.cause = circle;
     expect(errorCode(circle)).toBeUndefined();

@@ -29,7 +29,7 @@ describe('formatting for people', () => {
     [52 * HOUR, '2 d 4 h'],
   ])('%d ms took %s', (ms, words) => expect(duration(ms)).toBe(words));
 
-  it('say how long ago and how soon', () => {
+  it('say how long ago and how soon something is', () => {
     expect(ago(before(2 * SECOND), NOW)).toBe('just now');
     expect(ago(before(42 * SECOND), NOW)).toBe('42 s ago');
     // Clocks differ a little.

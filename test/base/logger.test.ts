@@ -5,7 +5,7 @@ import { createLogger } from '../../src/base/logger.ts';
 
 const SECRET = 'p4ssw0rd-of-a-person';
 
-/** What a logger writes. */
+/** The output of a logger. */
 function written(log: (logger: ReturnType<typeof createLogger>) => void): string {
   const lines: string[] = [];
   const sink = new Writable({
@@ -19,14 +19,14 @@ function written(log: (logger: ReturnType<typeof createLogger>) => void): string
 }
 
 describe('log lines', () => {
-  it('L15, L11: of a foreign error neither message, stack nor cause', () => {
+  it('L15, L11: contain neither message, stack nor cause of a foreign error', () => {
     const foreign = Object.assign(new Error(`duplicate key: ${SECRET}`), { code: '23505' });
     const line = written((logger) => logger.error({ err: foreign }, 'It failed.'));
     expect(line).not.toContain(SECRET);
     expect(line).toContain('23505');
   });
 
-  it('L15: of our own error code and message, not its cause', () => {
+  it('L15: contain our own error code and message, but not the cause', () => {
     const error = new MirrorError('TARGET_FAILED', 'The target failed.', {
       cause: new Error(SECRET),
     });
@@ -35,7 +35,7 @@ describe('log lines', () => {
     expect(line).not.toContain(SECRET);
   });
 
-  it('L15: nothing under a name that is known to hold secrets or answers', () => {
+  it('L15: contain no value under a name that is known to hold secrets or answers', () => {
     const line = written((logger) => {
       logger.info({ apiKey: SECRET, request: { authorization: SECRET }, data: { a: SECRET } }, 'x');
     });
@@ -50,7 +50,7 @@ describe('a foreign error', () => {
     expect(error.message).toContain('TypeError (ERR_X)');
   });
 
-  it('that an abort caused is CANCELLED', () => {
+  it('becomes CANCELLED if an abort caused it', () => {
     expect(toMirrorError(new DOMException('x', 'AbortError')).code).toBe('CANCELLED');
   });
 });

@@ -13,7 +13,7 @@ import {
 } from '../../src/base/printable.ts';
 import { propertyRuns } from '../support/property.ts';
 
-/** What no terminal is to get from a name: controls, and what reorders a line. */
+/** Characters of a name that no terminal may get: controls, and characters that reorder a line. */
 const DANGEROUS = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
 
 describe('text for a person', () => {
@@ -34,11 +34,11 @@ describe('text for a person', () => {
     'Příliš žluťoučký',
     'می\u200Cخواهم',
     'שלום\u200F!',
-  ])('what a script or an emoji is written with stays: %s', (text) => {
+  ])('keeps the characters that scripts and emojis need: %s', (text) => {
     expect(printable(text)).toBe(text);
   });
 
-  it('holds no control character, from any input, and is shown the same again', () => {
+  it('contains no control character, for any input, and does not change when it is escaped again', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const shown = printable(text);
@@ -50,7 +50,7 @@ describe('text for a person', () => {
     );
   });
 
-  it('JSON keeps its value', () => {
+  it('keeps its value as JSON', () => {
     fc.assert(
       fc.property(fc.json(), fc.string({ unit: 'binary' }), (json, text) => {
         for (const each of [json, JSON.stringify({ [text]: text })]) {
@@ -63,7 +63,7 @@ describe('text for a person', () => {
     );
   });
 
-  it('an error and the log hold none', () => {
+  it('contains no control character in an error or in the log', () => {
     const evil = 'x\u009B31m\u001B]0;t\u0007\u202E\r\n✓ all is well';
     const { message } = new MirrorError('USAGE', `There is no form ${evil}`);
     expect(message).toBe(`There is no form ${printable(evil)}`);
@@ -80,12 +80,12 @@ const shell = (script: string): string => execFileSync('sh', ['-c', script], { e
 const anyName = fc
   .array(fc.integer({ min: 1, max: 0xffff }))
   .map((units) => String.fromCharCode(...units).toWellFormed());
-/** What shells know, more densely than by chance. */
+/** Characters with a meaning in shells, more often than by chance. */
 const nasty = fc.string({
   unit: fc.constantFrom(...Array.from(`-'"$\`\\;&|<>()*?!~#= \n\t\u001Bax,:`)),
 });
 
-it('a word of a command reaches the program as shown, and no part of it runs', () => {
+it('a word of a command reaches the program as shown, and the shell runs no part of it', () => {
   fc.assert(
     fc.property(fc.oneof(anyName, nasty), (id) => {
       expect(shell(`printf %s ${shellWord(id)}`)).toBe(printable(id));
@@ -98,7 +98,7 @@ it('a word of a command reaches the program as shown, and no part of it runs', (
   );
 });
 
-it('a line with a setting sets just that', () => {
+it('a line with a setting sets exactly that setting', () => {
   fc.assert(
     fc.property(fc.array(fc.stringMatching(/^[a-z0-9_-]+$/)), (names) => {
       const value = names.join(',');

@@ -9,7 +9,7 @@ import { TestClock } from '../support/test-clock.ts';
 const always = () => ({ retry: true });
 
 describe('the wait before another try', () => {
-  it('is whole, never below what the server asked for, never above the sum of both', () => {
+  it('is a whole number, at least what the server asked for, and at most the sum of both', () => {
     const delays = fc.property(
       fc.integer({ min: 1, max: 40 }),
       fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
@@ -25,7 +25,7 @@ describe('the wait before another try', () => {
     fc.assert(delays, propertyRuns(300));
   });
 
-  it('grows, and is never less than half of the most', () => {
+  it('grows, and is at least half of the maximum', () => {
     const most = [1, 2, 3].map((attempt) => retryDelayMs(DEFAULT_RETRY, attempt, () => 1));
     expect(most).toEqual([250, 500, 1_000]);
     expect([0, 0.5].map((chance) => retryDelayMs(DEFAULT_RETRY, 2, () => chance))).toEqual([
@@ -47,7 +47,7 @@ describe('the wait before another try', () => {
 });
 
 describe('the retry loop', () => {
-  it('repeats what may succeed later, and gives up after its tries with the last error', async () => {
+  it('repeats what may succeed later, and ends after its last attempt with the last error', async () => {
     const tries = async (error: unknown): Promise<number> => {
       let tried = 0;
       const policy = { ...DEFAULT_RETRY, attempts: 3 };
@@ -84,7 +84,7 @@ describe('the retry loop', () => {
 });
 
 describe('events', () => {
-  it('reach every listener, and a listener that throws harms no other', () => {
+  it('reach every listener, and a listener that throws does not affect the others', () => {
     const errors: unknown[] = [];
     const events = new Events<{ tick: { n: number } }>((error) => errors.push(error));
     const seen: number[] = [];

@@ -1,18 +1,18 @@
 import type { Samples, StageName } from './rounds.ts';
 
-/** A line of the table: a ratio of things measured in one run. */
+/** A line of the table: a ratio of two measurements of one run. */
 export interface Line {
   readonly key: string;
   readonly what: string;
   /** The goal. */
   readonly goal: string;
-  /** Undefined where it was not measured. */
+  /** Undefined if it was not measured. */
   readonly ratio: number | undefined;
   /** Its parts, in words. */
   readonly made: string;
 }
 
-/** Which stages a part of the table needs. */
+/** The stages that a part of the table needs. */
 export const PARTS: Readonly<Record<string, readonly StageName[]>> = {
   fetch: ['parsed', 'typed-bare', 'fetch'],
   'write-postgres': ['write@postgres', 'copy@postgres'],
@@ -23,14 +23,14 @@ export const PARTS: Readonly<Record<string, readonly StageName[]>> = {
   latency: ['distant@sqlite', 'distant-parsed'],
 };
 
-/** Requests at once, and how long the source lets each of them wait in the line about latency. */
+/** The number of concurrent requests, and how long the source delays each of them in the line about latency. */
 export const DISTANCE = { inFlight: 8, latencyMs: 100 };
 
 const PAGE_ROWS = 100;
-/** Instead of a goal, where what is compared with shows how far one may get. */
+/** Replaces the goal if the peer's own value shows how fast a program can be. */
 const LIMIT = 'limit';
 
-/** The rate of a stage against the slowest of others. */
+/** The rate of a stage compared with the slowest of others. */
 interface Comparison {
   readonly key: string;
   readonly what: string;
@@ -97,7 +97,7 @@ const COMPARISONS: readonly Comparison[] = [
   ),
 ];
 
-/** The lines of the table that rounds measure; those without samples are left out. */
+/** The lines of the table that rounds measure, without lines that have no samples. */
 export function linesOf(samples: Samples, rows: number): Line[] {
   const lines = [
     ...COMPARISONS.map((one) => compared(samples, one)),
@@ -114,7 +114,7 @@ export function linesOf(samples: Samples, rows: number): Line[] {
   return lines.filter(({ ratio }) => ratio !== undefined && !Number.isNaN(ratio));
 }
 
-/** Of the round whose ratio is the median: what is compared was measured a moment apart. */
+/** From the round with the median ratio, so that both values were measured at about the same time. */
 function compared(samples: Samples, { key, what, goal, measured, against }: Comparison): Line {
   const rates = (name: string): number[] | undefined =>
     samples[name]?.map(({ rows, ms }) => (rows / ms) * 1_000);
@@ -151,7 +151,7 @@ function distant(
   };
 }
 
-/** The middle one; of an even number the upper one. Undefined where there is none. */
+/** The median; the upper one of an even number of values. Undefined if there are no values. */
 function median(numbers: readonly number[] | undefined): number | undefined {
   return numbers?.toSorted((one, other) => one - other)[numbers.length >> 1];
 }

@@ -4,7 +4,7 @@ import type { Line } from './lines.ts';
 import type { RunPeaks } from './stages/memory.ts';
 import type { QueueCosts } from './stages/queue.ts';
 
-/** Where it ran, and with what. */
+/** The machine and the versions of the measurement. */
 export function machine(checkout: string): { machine: string; versions: string } {
   const gigabytes = Math.round(totalmem() / 2 ** 30);
   const model = cpus()[0]?.model ?? 'unknown';
@@ -29,7 +29,7 @@ export function memoryLines(small: RunPeaks, large: RunPeaks, few: number, many:
   });
 }
 
-/** The lines about the embedded queue; they have no other side. */
+/** The lines about the embedded queue, which are compared with nothing. */
 export function queueLines({ fresh, again }: Record<'fresh' | 'again', QueueCosts>): Line[] {
   const line = (key: string, what: string, goal: string, value: number, unit: string): Line => ({
     key: `queue.${key}`,
@@ -69,7 +69,7 @@ export function table(programs: Readonly<Record<string, readonly Line[]>>): stri
   return [...head, ...rows].join('\n');
 }
 
-/** A page with the table in the place of the present one. */
+/** A page with the table in place of its present table. */
 export function withTable(
   page: string,
   { machine, versions, rounds, rows }: Ran,

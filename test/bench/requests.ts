@@ -11,8 +11,8 @@ import {
   synced,
 } from '../support/request-costs.ts';
 
-// How many requests the mirror needs, counted by the source: a line a figure, as a table in Markdown.
-// Run with: npm run bench requests [figures] [submissions], for example "changes,kill" 1000000.
+// How many requests the mirror needs, counted by the source: a line for each figure, as a table in Markdown. Run with:
+// npm run bench requests [figures] [submissions], for example "changes,kill" 1000000.
 
 const chosen = (process.argv[2] ?? 'quiet,changes,kill').split(',');
 const large = Number(process.argv[3] ?? 100_000);
@@ -23,7 +23,7 @@ function show(what: string, ...figures: string[]): void {
   console.log(`| ${what} | ${figures.join('; ')} |`);
 }
 
-/** Does something with a source and with processes of the program, and takes both away. */
+/** Runs work with a source and with processes of the program, and removes both afterwards. */
 async function withPlace(
   options: SandboxOptions,
   work: (place: ChildPlace) => Promise<void>,
@@ -56,7 +56,7 @@ async function quiet(): Promise<void> {
   }
 }
 
-/** Changes to old submissions of one large form; each has to be there after one `sync`. */
+/** Changes to old submissions of one large form; each must be copied after one `sync`. */
 async function changes(): Promise<void> {
   await withPlace({ store: spreadStore(1, large) }, async (place) => {
     const first = await requestsDuring(place, () => synced(place));
@@ -74,7 +74,7 @@ async function changes(): Promise<void> {
   });
 }
 
-/** A first copy that is killed with -9 when so many lists were answered; then `sync` does the rest. */
+/** A first copy that is killed with -9 after this many lists were answered; then `sync` copies the rest. */
 async function kill(): Promise<void> {
   for (const [submissions, most] of [
     [60_000, 380],

@@ -9,7 +9,7 @@ import type { Measured, StageCall } from './stages/stage.ts';
 
 const STAGE_CHILD = join(import.meta.dirname, 'stage-child.ts');
 
-/** The measurements of rounds: `<stage>@<kind of target>`, or a stage that needs none. */
+/** The measurements of rounds: `<stage>@<kind of target>`, or a stage that needs no target. */
 export type StageName =
   | 'parsed'
   | 'typed-bare'
@@ -28,7 +28,7 @@ export type StageName =
   | 'copy@postgres'
   | 'upsert@mariadb';
 
-/** Stages without any code of the program: measured once a round, for any checkouts. */
+/** Stages without any code of the program: measured once per round, for all checkouts. */
 const PEERS: ReadonlySet<StageName> = new Set([
   'parsed',
   'typed-bare',
@@ -40,7 +40,7 @@ const PEERS: ReadonlySet<StageName> = new Set([
 /** Measures by round; the names are `<stage>.<measure>`. */
 export type Samples = Record<string, Measured[]>;
 
-/** How rounds go. */
+/** The options of rounds. */
 export interface RoundOptions {
   readonly stages: readonly StageName[];
   /** Folders of checkouts, by the names that their samples get. */
@@ -50,7 +50,9 @@ export interface RoundOptions {
   readonly onStage: (line: string) => void;
 }
 
-/** Runs all stages in turn, each in a process of its own, round after round; returns the samples of each program. */
+/**
+ * Runs all stages one after another, each in its own process, round after round. Returns the samples of each program.
+ */
 export async function measureRounds(options: RoundOptions): Promise<Record<string, Samples>> {
   const { stages, programs, rounds } = options;
   const servers = new Map<string, TestServer>();
@@ -65,7 +67,7 @@ export async function measureRounds(options: RoundOptions): Promise<Record<strin
     for (let round = 0; round < rounds; round++) {
       for (const stage of stages) {
         const names = PEERS.has(stage) ? Object.keys(programs).slice(0, 1) : Object.keys(programs);
-        // The first in one round is last in the next.
+        // The first program of one round is the last of the next.
         for (const name of round % 2 === 0 ? names : names.toReversed()) {
           const measured = await runStage(stage, programs[name]!, source, servers, options);
           const owners = PEERS.has(stage) ? Object.keys(programs) : [name];

@@ -9,12 +9,12 @@ import { runPeaks } from './stages/memory.ts';
 import { queueCosts } from './stages/queue.ts';
 import { WARM_UP_ROWS } from './source/canned-source.ts';
 
-// Measures how fast the program is and what memory it takes, as ratios of what was measured in the same run, with servers of
-// its own. BENCH_CHECKOUT names another checkout that is measured in turn with this one, for before and after.
-// Run with: npm run bench -- [--only fetch,write-sqlite,…] [--rows 50000] [--rounds 3] [--docs]
-// or: npm run bench requests … (see there)
+// Measures how fast the program is and how much memory it takes, as ratios within one run, with its own servers.
+// BENCH_CHECKOUT names another checkout that is measured alternately with this one, for a comparison of before and after.
+// Run with: npm run bench -- [--only fetch,write-sqlite,…] [--rows 50000] [--rounds 3] [--docs] or: npm run bench requests …
+// (see there)
 
-// As bin/forms-mirror.js has it, so that what begins meanwhile, SQLite's thread say, begins as it does there.
+// As in bin/forms-mirror.js, so that threads that start in the meantime, such as SQLite's, start as they do there.
 process.env['NODE_COMPILE_CACHE'] ??= join(
   import.meta.dirname,
   '../../node_modules/.cache/compile',
@@ -54,7 +54,7 @@ const parts = values.only.split(',');
 const unknown = parts.filter((part) => !ALL.includes(part));
 if (unknown.length > 0) refuse(`There is no ${unknown.join(', ')}.`);
 
-/** A whole number of an option, which is not below `least`. */
+/** An option's whole number, at least `least`. */
 function wholeOf(name: 'rows' | 'rounds', least: number): number {
   const number = Number(values[name]);
   if (!Number.isInteger(number) || number < least)

@@ -8,7 +8,7 @@ import { distantRun, fullRuns } from './stages/full-run.ts';
 import type { Measured, StageCall } from './stages/stage.ts';
 import { readAndWrite, writeAlone } from './stages/write.ts';
 
-// Measures one stage in a process of its own, so that none warms up for another; prints what it measured as JSON.
+// Measures one stage in its own process, so that no stage warms up for another. Prints the measurements as JSON.
 
 const STAGES: Readonly<Record<string, (call: StageCall) => Promise<Measured[]>>> = {
   parsed: readParsed,
@@ -24,7 +24,7 @@ const STAGES: Readonly<Record<string, (call: StageCall) => Promise<Measured[]>>>
 };
 
 const call = JSON.parse(process.argv[2] ?? '') as StageCall;
-// As the program begins; another checkout may not have it.
+// As at the program's start; another checkout may not have it.
 const heap = join(call.checkout, 'bin/heap-growth.js');
 if (existsSync(heap)) ((await import(heap)) as { boundHeapGrowth(): boolean }).boundHeapGrowth();
 const measure = STAGES[call.stage];

@@ -7,7 +7,9 @@ import { expect, it, onTestFinished } from 'vitest';
 
 const BIN = join(import.meta.dirname, '../../bin');
 
-/** Stands for a command: a thread that finds the compile cache as SQLite's does, and a module that both compile. */
+/**
+ * Acts like a command: a thread that finds the compile cache as SQLite's thread does, and a module that both compile.
+ */
 const COMMAND = `
   import { getCompileCacheDir } from 'node:module';
   import { dirname } from 'node:path';
@@ -18,9 +20,9 @@ const COMMAND = `
 
 it.each([
   [4_096, true],
-  // A container of 1 GB, say: V8 lets the heap grow to less than twice there, and the flag would raise that.
+  // For example in a container of 1 GB: there V8 lets the heap grow to less than twice, and the flag would raise that.
   [512, false],
-])('L14: bounds a heap of up to %i MB, by a flag that this V8 knows: %s', (limitMb, isBound) => {
+])('L14: limits a heap of up to %i MB, with a flag that this V8 knows: %s', (limitMb, isBound) => {
   const module = JSON.stringify(pathToFileURL(join(BIN, 'heap-growth.js')));
   const script = `import v8 from 'node:v8'; import { boundHeapGrowth } from ${module};
     const isBound = boundHeapGrowth();
@@ -28,11 +30,11 @@ it.each([
     console.log(isBound, bytes >= 8 * 1_024 ** 2);`;
   const args = [`--max-old-space-size=${limitMb}`, '--input-type=module', '-e', script];
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
-  // V8 says of a flag that it does not know that it is none, and goes on.
+  // V8 only warns of an unknown flag, and continues.
   expect([stdout, stderr]).toEqual([`${isBound} ${isBound}\n`, '']);
 });
 
-it('leaves the program and the threads that it begins one compile cache', () => {
+it('gives the program and the threads that it starts one compile cache', () => {
   const folder = mkdtempSync(join(tmpdir(), 'compile-cache-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   cpSync(BIN, join(folder, 'bin'), { recursive: true });

@@ -7,7 +7,7 @@ const HOLD = resolve(import.meta.dirname, '../../bin/hold-on-exit-2.sh');
 
 const SOON = { timeout: 30_000, interval: 20 };
 
-/** The script with these arguments, with the Node of the tests and only these settings. */
+/** Runs the script with these arguments, with the Node of the tests and only these settings. */
 function hold(args: readonly string[], settings: Readonly<Record<string, string>> = {}) {
   const env = { ...settings, PATH: `${resolve(process.execPath, '..')}:${process.env['PATH']}` };
   const child = spawn('sh', [HOLD, ...args], { env, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -16,12 +16,12 @@ function hold(args: readonly string[], settings: Readonly<Record<string, string>
   return {
     child,
     ended: new Promise<number | null>((done) => void child.once('exit', done)),
-    /** Resolves once stderr holds `part`. */
+    /** Resolves when stderr contains `part`. */
     says: (part: string) => vi.waitFor(() => expect(text).toContain(part), SOON),
   };
 }
 
-describe.concurrent('what holds a container with wrong settings', () => {
+describe.concurrent('a container with wrong settings', () => {
   it('waits after exit code 2 instead of ending, until it is stopped', async ({
     onTestFinished,
   }) => {
@@ -40,7 +40,7 @@ describe.concurrent('what holds a container with wrong settings', () => {
     expect(await hold(['forms'], settings).ended).toBe(1);
   });
 
-  it('passes a stop on, and ends when the program has', async ({ onTestFinished }) => {
+  it('passes on a stop, and ends after the program', async ({ onTestFinished }) => {
     const held = hold(['sandbox', '--port', '0', '--submissions', '1']);
     onTestFinished(() => void held.child.kill('SIGKILL'));
     await held.says('Ctrl-C');

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
 import { projectText } from '../support/readme.ts';
 
-/** What the image runs to ask whether it is healthy: arguments of `node`. */
+/** The image's health check: arguments of `node`. */
 function healthCheck(): string[] {
   const found = /^HEALTHCHECK [^\n]*\\\n\s*CMD (\[.*\])$/m.exec(projectText('Dockerfile'));
   const [program, ...args] = JSON.parse(found?.[1] ?? '[]') as string[];
@@ -13,7 +13,7 @@ function healthCheck(): string[] {
   return args;
 }
 
-it('the health check of the image asks start or worker, as one of them listens', async () => {
+it('the health check of the image asks start or worker, because one of them listens', async () => {
   const args = healthCheck();
   const server = createServer((request, response) => {
     response.writeHead(request.url === '/live' ? 200 : 404).end();

@@ -52,7 +52,7 @@ describe('the Kubernetes manifests', () => {
   const scratch = scratchFolder('kubernetes');
   afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-  it('are as their types say, and name no property that does not exist', () => {
+  it('conform to their types, and name no property that does not exist', () => {
     symlinkSync(join(ROOT, 'node_modules'), join(scratch, 'node_modules'));
     const lines = manifests.map(({ kind, apiVersion, body }, index) => {
       const from = `import type { I${kind} as T${index} } from 'kubernetes-models/${apiVersion}';`;
@@ -73,14 +73,14 @@ describe('the Kubernetes manifests', () => {
     expect(check(text.replace('"livenessProbe"', '"livenesProbe"'))).toContain('livenesProbe');
   });
 
-  it('are all named in kustomization.yaml', () => {
+  it('are all listed in kustomization.yaml', () => {
     const { resources } = parse(read('kustomization.yaml')) as { resources: string[] };
     expect(resources.toSorted()).toEqual(
       [...new Set(manifests.map(({ file }) => file))].toSorted(),
     );
   });
 
-  it.each(['start', 'worker'])('probe of %s what a restart or a wait would mend', (name) => {
+  it.each(['start', 'worker'])('probe only what a restart or a wait can correct, in %s', (name) => {
     const container = containerOf(name);
     const path = (probe: 'startupProbe' | 'livenessProbe' | 'readinessProbe') =>
       container?.[probe]?.httpGet?.path;
@@ -92,14 +92,14 @@ describe('the Kubernetes manifests', () => {
     ]);
   });
 
-  it.each(deployments)('confine what runs: $metadata.name', ({ spec }) => {
+  it.each(deployments)('restrict what runs: $metadata.name', ({ spec }) => {
     const pod = spec?.template.spec;
     expect(pod?.securityContext).toMatchObject({
       runAsNonRoot: true,
       seccompProfile: { type: 'RuntimeDefault' },
     });
     expect(pod?.automountServiceAccountToken).toBe(false);
-    // Variables that Kubernetes makes of Services would be taken for misspelt settings.
+    // Variables that Kubernetes derives from Services would be taken for misspelled settings.
     expect(pod?.enableServiceLinks).toBe(false);
     expect(pod?.containers[0]?.securityContext).toEqual({
       allowPrivilegeEscalation: false,
@@ -136,7 +136,7 @@ describe('the Kubernetes manifests', () => {
       const port = name === 'start' ? config.port : config.workerPort;
       expect(containerOf(name)?.ports?.map(({ containerPort }) => containerPort)).toEqual([port]);
       expect(config.adminPassword).toBe(files['admin_password']);
-      // The folder of a volume is root's, open to its group: answers do not belong there.
+      // The root of a volume belongs to root and is open to its group: answers must not be there.
       const mounts = containerOf(name)?.volumeMounts?.map(({ mountPath }) => mountPath) ?? [];
       expect(mounts).not.toContain(dataDir);
       expect(mounts.filter((path) => dataDir.startsWith(`${path}/`))).toEqual(['/data']);

@@ -26,7 +26,7 @@ const rules = (parse(read('prometheus/alerts.yaml')) as Rules).groups.flatMap(
 );
 const expressions = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 
-/** As promtool reads them, without what Grafana fills in. */
+/** As promtool reads them, without the variables that Grafana replaces. */
 const filledIn = (expr: string): string =>
   expr.replaceAll('$__rate_interval', '5m').replaceAll('$target', '.*');
 
@@ -42,7 +42,7 @@ function registered(): Map<string, ReadonlySet<string>> {
   );
 }
 
-/** Every metric in an expression, with the labels that it is asked for. */
+/** Every metric in an expression, with the labels that the expression uses. */
 const metricsIn = (expr: string): [name: string, labels: string[]][] =>
   [...expr.matchAll(/\b((?:forms_mirror|nodejs|process)_\w+)(?:\{([^}]*)\})?/g)].map(
     ([, name = '', labels = '']) => [
@@ -56,7 +56,7 @@ describe('dashboard and alert rules', () => {
   const scratch = scratchFolder('promtool');
   afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-  it('use only metrics, and labels of them, that there are', () => {
+  it('use only existing metrics and labels', () => {
     const definitions = dashboard.templating.list.flatMap(({ definition }) => definition ?? []);
     const used = [...expressions, ...rules.map(({ expr }) => expr), ...definitions].flatMap(
       metricsIn,
@@ -77,14 +77,14 @@ describe('dashboard and alert rules', () => {
     });
 
   it.skipIf(promtoolMissing())(
-    'alert when they should, and not else, as Prometheus reads them',
+    'alert when they should, and only then, according to Prometheus',
     () => {
       const told = promtool('test', 'rules', ...TESTS.map((name) => join(DEPLOY, name)));
       expect(told.match(/SUCCESS/g)?.length).toBe(TESTS.length);
     },
   );
 
-  it.skipIf(promtoolMissing())('show what Prometheus can evaluate', () => {
+  it.skipIf(promtoolMissing())('show expressions that Prometheus can evaluate', () => {
     const file = join(scratch, 'dashboard.yaml');
     const recorded = expressions.map((expr, index) => ({
       record: `x:${index}`,

@@ -22,26 +22,26 @@ describe('the unit for systemd', () => {
     expect(settings.get('RestartPreventExitStatus')).toBe('2');
   });
 
-  it('has a user and a folder of its own, and the folder is DATA_DIR', () => {
+  it('has its own user and folder, and the folder is DATA_DIR', () => {
     expect(settings.get('DynamicUser')).toBe('yes');
     const folder = `/var/lib/${settings.get('StateDirectory')}`;
     expect(settings.get('Environment')).toContain(`DATA_DIR=${folder}`);
     expect(settings.get('UMask')).toBe('0077');
   });
 
-  it('lets Node compile, and takes everything else away', () => {
+  it('lets Node compile, and removes all other rights', () => {
     expect(settings.has('MemoryDenyWriteExecute')).toBe(false);
     expect(settings.get('CapabilityBoundingSet')).toBe('');
     expect(settings.get('ProtectSystem')).toBe('strict');
   });
 
-  it('lets it ask for the addresses of the machine, as what listens on 0.0.0.0 does', () => {
+  it('lets it ask for the addresses of the machine, which a server on 0.0.0.0 needs', () => {
     const families = settings.get('RestrictAddressFamilies')?.split(' ');
     expect(families?.toSorted()).toEqual(['AF_INET', 'AF_INET6', 'AF_NETLINK', 'AF_UNIX']);
   });
 
-  // What cannot be told without systemd: a test machine in a container has none, and misses nothing else.
-  it.skipIf(!has(ANALYZE))('is read without complaint, and exposes little', () => {
+  // Checks that need systemd: a test machine in a container lacks it, and misses nothing else.
+  it.skipIf(!has(ANALYZE))('is read without warnings, and exposes little', () => {
     const verify = spawnSync(ANALYZE, ['verify', '--man=no', UNIT], { encoding: 'utf8' });
     const complaints = verify.stderr.split('\n').filter((line) => line.includes('forms-mirror'));
     // The program is not installed where tests run.

@@ -18,7 +18,7 @@ const SECRETS = {
   'the password of the page': 'PLANTED-admin-password',
   'the key of the hashes': 'PLANTED-hash-key-0123456789abcdef',
 };
-/** Set in every run, though only some look at them. */
+/** Set in every run, although only some commands read them. */
 const OTHER_SECRETS = {
   ADMIN_PASSWORD: SECRETS['the password of the page'],
   HASH_KEY: SECRETS['the key of the hashes'],
@@ -27,7 +27,7 @@ const OTHER_SECRETS = {
 
 interface Mistake {
   readonly name: string;
-  /** Changed settings; `folder`: one that the test may write to. */
+  /** Changed settings; `folder`: a folder that the test may write to. */
   readonly env: (folder: string) => Environment | Promise<Environment>;
   readonly args?: readonly string[];
   /** What happened, and what to do now: both in one line. */
@@ -75,7 +75,7 @@ const MISTAKES: readonly Mistake[] = [
   },
 ];
 
-/** Lines of the log are for machines, unless they are all there is. */
+/** Log lines are for machines, unless there is nothing else. */
 const spokenLines = ({ stderr, stdout }: CliResult): string[] =>
   `${stderr}\n${stdout}`.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
 
@@ -87,7 +87,7 @@ const contentOf = ({ rows }: CliPlace): unknown[] =>
 /** One line with the remedy, the right exit code, no secret anywhere, and nothing lost. */
 const CLEAR = { code: 1, lines: 1, odd: null, leaks: [], isKept: true };
 
-/** What came of a mistake after a good run. */
+/** The result of a mistake after a good run. */
 async function outcomeOf(onFinished: Finally, { env, args, says }: Omit<Mistake, 'name'>) {
   const place = await openPlace({ submissions: 90, apiKey: KEY }, onFinished);
   const good: Environment = { ...place.env, ...OTHER_SECRETS };

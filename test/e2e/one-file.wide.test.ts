@@ -16,7 +16,7 @@ async function openPlace(onFinished: Finally) {
   return { place, store, file };
 }
 
-/** How many rows a copy of only the file has, in all tables of forms. */
+/** How many rows a copy of only the file has, in all form tables. */
 function countCopied(file: string, folder: string): number {
   const copy = join(folder, `mailed-${readdirSync(folder).length}.sqlite`);
   copyFileSync(file, copy);
@@ -29,7 +29,7 @@ function countCopied(file: string, folder: string): number {
 }
 
 describe('a copy of only the SQLite file', { timeout: 240_000 }, () => {
-  it('has every row right after sync, and no file is beside it', async ({ onTestFinished }) => {
+  it('has every row right after sync, without any file beside it', async ({ onTestFinished }) => {
     const { place, file } = await openPlace(onTestFinished);
     expect(await place.run(['sync'])).toMatchObject({ code: 0 });
     const beside = (): string[] =>

@@ -9,7 +9,7 @@ import { loosePaths, pathsBelow, reachedByOthers } from '../support/other-user.t
 
 const SOON = { timeout: 120_000, interval: 200 };
 
-/** A place whose folder others may enter, with DATA_DIR below it yet to be made, and the default target. */
+/** A place whose folder others may enter, with a DATA_DIR below it that does not exist yet, and the default target. */
 async function openPlace(onFinished: Finally) {
   const store = createSampleWorkspace({ submissions: 60 });
   const place = await ChildPlace.open(onFinished, { store });
@@ -22,7 +22,7 @@ async function openPlace(onFinished: Finally) {
   return { place, dataDir, control };
 }
 
-/** Only the owner may read below a folder; open files elsewhere would be found. */
+/** Only the owner may read below a folder. Otherwise open files would be found. */
 function expectPrivate(folder: string, control: string): void {
   const paths = pathsBelow(folder);
   // PGlite lets everyone read its files, in a folder that nobody else can enter.
@@ -33,11 +33,11 @@ function expectPrivate(folder: string, control: string): void {
 
 describe.skipIf(process.platform === 'win32')('files', { timeout: 240_000 }, () => {
   let umask = 0;
-  // The widest: children take it over.
+  // The most permissive umask, which child processes inherit.
   beforeAll(() => void (umask = process.umask(0)));
   afterAll(() => void process.umask(umask));
 
-  it('of start, with the embedded queue and the default target, and of a target elsewhere, are only for their owner', async ({
+  it('can be read only by their owner: those of start, with the embedded queue and the default target, and those of a target elsewhere', async ({
     onTestFinished,
   }) => {
     const { place, dataDir, control } = await openPlace(onTestFinished);
@@ -55,7 +55,7 @@ describe.skipIf(process.platform === 'win32')('files', { timeout: 240_000 }, () 
     expectPrivate(dataDir, control);
     const elsewhere = join(place.folder, 'elsewhere');
     const env = { TARGET_URL: `sqlite:${join(elsewhere, 'copy.sqlite')}` };
-    // A process of its own: it narrows the umask when it starts.
+    // In its own process, because it narrows the umask when it starts.
     expect(await place.start(['sync'], env).ended).toMatchObject({ code: 0 });
     expectPrivate(elsewhere, control);
   });

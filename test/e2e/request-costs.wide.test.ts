@@ -7,7 +7,7 @@ import { breachesOf } from '../support/settled.ts';
 const FORM = 'frm-1';
 
 describe('costs, counted by the source', { timeout: 300_000 }, () => {
-  it('L16: of 20,000 submissions, ten old ones with another status and five deleted are seen by the next poll', async ({
+  it('L16: among 20,000 submissions, the next poll finds ten old ones with another status and five deleted ones', async ({
     onTestFinished,
   }) => {
     const place = await ChildPlace.open(onTestFinished, { store: spreadStore(1, 20_000) });

@@ -35,7 +35,7 @@ function createStore(): FormsStore {
       [SELECTED]: `Žofie ${n}`,
       [HASHED]: `${n}.planted@example.com`,
       [UNSELECTED]: `PLANTED-answer ${n}`,
-      // Of fields that were deleted: not selected either.
+      // Of deleted fields, which are not selected either.
       [`field_gone_${n % 3}`]: 'PLANTED-answer \0 \ud800',
     };
     store.insert({ formId: FORM, data, createdAt: Date.UTC(2026, 0, 1) + n * 1_000 });
@@ -48,7 +48,7 @@ function createStore(): FormsStore {
   return store;
 }
 
-/** Answers that invite a careless program to repeat them. */
+/** Answers that a careless program might repeat. */
 const FAULTS: readonly FaultRule[] = [
   { path: '/submissions', query: { page: '2' }, cutBodyAt: 4_321, times: 3 },
   { path: '/submissions', query: { page: '3' }, status: 500, body: 'PLANTED-answer', times: 2 },
@@ -80,7 +80,7 @@ const FAULTS: readonly FaultRule[] = [
   },
 ];
 
-describe('what must be seen nowhere', { timeout: 240_000 }, () => {
+describe('secrets and unselected answers', { timeout: 240_000 }, () => {
   it('L11, L15: keys, passwords and unselected answers are in no log, table, queue or output', async ({
     onTestFinished,
   }) => {
@@ -96,7 +96,7 @@ describe('what must be seen nowhere', { timeout: 240_000 }, () => {
       TARGET_HASH_FIELDS: HASHED,
       HASH_KEY: SECRETS['the key of the hashes'],
       ADMIN_PASSWORD: SECRETS['the password of the page'],
-      // At an address without a server: each reports that it does not arrive.
+      // At an address without a server: each reports that it cannot be reached.
       ALERT_WEBHOOK_URL: `http://127.0.0.1:1/${SECRETS['the address of a webhook']}`,
       HEARTBEAT_URL: `http://127.0.0.1:1/${SECRETS['the address of a heartbeat']}`,
       ALERT_SMTP_URL: `smtp://ann:${SECRETS['the password of a mail server']}@127.0.0.1:1`,
@@ -116,9 +116,9 @@ describe('what must be seen nowhere', { timeout: 240_000 }, () => {
       const runs = await view.ask('SELECT * FROM mirror_runs WHERE is_whole = 1');
       expect([refusals.length, runs.length]).toEqual([4, expect.toSatisfy((n) => n > 2)]);
     }, SOON);
-    // While it runs: jobs are in the queue, its files are open.
+    // While it runs: jobs are in the queue, and its files are open.
     expect(leaksIn(filesBelow(place.folder), SECRETS)).toEqual([]);
-    // What a job does carry would be found: the form's ID.
+    // The search finds what a job does contain: the form's ID.
     expect(leaksIn(filesBelow(join(place.folder, 'queue')), { form: FORM })).not.toEqual([]);
     expect(await start.end('SIGTERM')).toEqual({ code: 0, signal: null });
 
@@ -141,7 +141,7 @@ describe('what must be seen nowhere', { timeout: 240_000 }, () => {
     const places: Places = filesBelow(place.folder);
     for (const [at, text] of place.printed.entries()) places.set(`output ${at}`, text);
     expect(leaksIn(places, SECRETS)).toEqual([]);
-    // It would be found: what may be seen is, and the hash is there in place of the answer.
+    // The search would find it: it finds permitted text, and the hash in place of the answer.
     expect(leaksIn(places, { selected: 'Žofie 17' })).toHaveLength(1);
     const [row = {}] = await view.ask(`SELECT * FROM visit WHERE id = '${some}'`);
     expect(row['e_mail']).toMatch(/^[0-9a-f]{64}$/);

@@ -9,10 +9,10 @@ import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
 import { layQueue } from '../support/lent-server.ts';
 import { redisMissing, startRedis } from '../support/servers.ts';
 
-/*
- * L17: whatever is wrong, no surface calls the copy complete, current or well. Each condition is made once, with a real
- * source, a real target and a real `start`, and looked at from every surface. The simulation holds what happens at the source and in
- * the target, and the judge's tests each situation: here are those that only running processes have.
+/**
+ * L17: as long as a problem exists, no surface calls the copy complete, current or healthy. Each condition is created once, with a
+ * real source, a real target and a real `start`, and checked on every surface. The simulation covers events at the source and in the
+ * target, and the judge's tests cover each situation: these tests cover conditions that only running processes have.
  */
 
 const SURFACES = [
@@ -29,7 +29,7 @@ const SURFACES = [
 ] as const;
 type Surface = (typeof SURFACES)[number];
 
-/** What a surface shows, in few words, and whether that claims health. */
+/** What a surface shows, in few words, and whether it claims health. */
 interface Shown {
   readonly words: string;
   readonly claims: boolean;
@@ -40,11 +40,11 @@ interface Scene {
   readonly place: CliPlace;
   env: Environment;
   running: RunningCli | null;
-  /** Its address once it runs; null where no process does. */
+  /** Its address while it runs; null if no process runs. */
   page: string | null;
 }
 
-/** What claims health in words. */
+/** The words that claim health. */
 const CLAIM = /up to date|everything is|\b(is|are) (proven )?complete\b|all the same|resolved/i;
 
 const firstSync = async ({ env }: Scene): Promise<void> => {
@@ -74,14 +74,14 @@ async function reports({ page }: Scene, isSo: (report: Report) => boolean): Prom
   await vi.waitFor(look, { timeout: 200_000, interval: 200 });
 }
 
-/** The mirror runs, and has shown that it is well. */
+/** The mirror runs, and has shown that it is healthy. */
 async function startWell(scene: Scene): Promise<void> {
   await firstSync(scene);
   await start(scene);
   await reports(scene, ({ state }) => state === 'ok');
 }
 
-/** The page has seen this problem: a busy machine alone makes a form late, and a report `waiting`. */
+/** The page has reported this problem: a busy machine is enough to make a form late, and a report `waiting`. */
 const names =
   (code: ProblemCode) =>
   (report: Report): boolean =>
@@ -90,7 +90,7 @@ const names =
 const statusOf = async ({ env }: Scene): Promise<Report> =>
   JSON.parse((await runCli(['status', '--json'], env)).stdout) as Report;
 
-/** Resolves when commands know of it, from what the process that runs has recorded. */
+/** Resolves when commands know of it, from the records of the running process. */
 async function isRecorded(scene: Scene, code: ProblemCode): Promise<void> {
   const isKnown = async (): Promise<void> =>
     expect((await statusOf(scene)).problems).toMatchObject([{ code }]);
@@ -99,7 +99,7 @@ async function isRecorded(scene: Scene, code: ProblemCode): Promise<void> {
 
 interface Condition {
   readonly make: (scene: Scene) => Promise<void>;
-  /** Surfaces whose good words are true: they have looked, or mended it, just now; or nothing fails that a script should know. */
+  /** Surfaces whose claim of health is true: they have just checked or corrected it, or nothing fails that a script must know. */
   readonly true?: readonly Surface[];
   readonly needs?: 'redis';
 }
@@ -129,7 +129,7 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
 
 const claimIn = (text: string, words = text): Shown => ({ words, claims: CLAIM.test(text) });
 
-/** What a command says. */
+/** The output of a command. */
 async function command(name: string, { env }: Scene): Promise<Shown> {
   const { code, stdout, stderr } = await runCli([name], env);
   const words = (stdout || stderr).trim().split('\n').at(-1) ?? '';
@@ -147,7 +147,7 @@ async function pages({ page }: Scene): Promise<Record<'page' | '/health' | 'metr
   const names = states.map(([, name = '']) => name);
   const [, main = ''] = html.split('<main ');
   expect(main).toContain('</main>');
-  // The source may well answer: that says nothing of the copy.
+  // The source may well answer, which does not prove the copy.
   const ofCopy = main.replace(/<ul class="plant"[\s\S]*?<\/ul>/, '');
   const title = /<h1>([^<]*)/.exec(html)?.[1] ?? '?';
   return {
@@ -157,7 +157,7 @@ async function pages({ page }: Scene): Promise<Record<'page' | '/health' | 'metr
   };
 }
 
-/** The surfaces that claim health under a condition, with what they say. */
+/** The surfaces that claim health under a condition, with their words. */
 async function claimsUnder(
   { make, true: isTrue = [] }: Condition,
   onFinished: Finally,
@@ -174,7 +174,7 @@ async function claimsUnder(
   };
   const scene: Scene = { onFinished, place, env, running: null, page: null };
   await make(scene);
-  // What was logged until the condition was seen, was said before.
+  // Log lines from before the condition was seen do not count.
   const logged = scene.running?.stderr.text.length ?? 0;
   const status: CliResult = await runCli(['status'], scene.env);
   const json = await statusOf(scene);
@@ -192,7 +192,7 @@ async function claimsUnder(
   return claims.map((surface) => `${surface}: ${shown[surface].words}`);
 }
 
-// Most of the time is spent waiting for polls, retries and what does not answer.
+// Most of the time is spent waiting for polls, retries and unreachable services.
 describe.concurrent('no surface claims health (L17)', { timeout: 300_000 }, () => {
   const canRun = ({ needs }: Condition): boolean => needs !== 'redis' || !redisMissing();
   for (const [name, condition] of Object.entries(CONDITIONS))

@@ -11,7 +11,7 @@ interface Backfill {
   readonly children: ChildPlace;
   readonly view: MirrorView;
   readonly formId: string;
-  /** Resolves when the table has so many rows. */
+  /** Resolves when the table has this many rows. */
   readonly holds: (rows: number) => Promise<void>;
 }
 
@@ -33,7 +33,7 @@ async function expectSound(view: MirrorView): Promise<void> {
 }
 
 describe('a backfill of 50,000 by `start`, on embedded defaults', { timeout: 600_000 }, () => {
-  it('L5: stopped by SIGTERM, then killed with -9, each time in the middle: the table equals the source', async ({
+  it('L5: the table equals the source after a SIGTERM and a kill -9, each in the middle', async ({
     onTestFinished,
   }) => {
     const { children, view, formId, holds } = await openBackfill(onTestFinished, 50_000);
@@ -45,7 +45,7 @@ describe('a backfill of 50,000 by `start`, on embedded defaults', { timeout: 600
     const [run] = await view.ask('SELECT outcome, inserted FROM mirror_runs');
     const rows = await view.count(formId);
     expect(rows).toBeLessThan(50_000);
-    // The batch in hand was finished, and counted.
+    // The batch in progress was finished and counted.
     expect(run).toEqual({ outcome: 'stopped', inserted: rows });
 
     const killed = children.start(['start'], env);

@@ -20,7 +20,7 @@ interface Place {
   readonly view: MirrorView;
 }
 
-/** One form of 550, and where to mirror it. */
+/** One form with 550 submissions, and its target. */
 async function openPlace(onFinished: Finally, url: string): Promise<Place> {
   const store = createSampleWorkspace({ submissions: 550, forms: 1 });
   const children = await ChildPlace.open(onFinished, { store });
@@ -28,14 +28,14 @@ async function openPlace(onFinished: Finally, url: string): Promise<Place> {
   return { children, view: new MirrorView(url) };
 }
 
-/** A run by a fresh process; then everything is as it should be. */
+/** A run by a fresh process; then the copy is correct. */
 async function recover({ children, view }: Place): Promise<void> {
   const first = await children.run(['sync', '--full', '--json']);
   expect([first.code, runsOf(first)[0]?.error]).toEqual([0, null]);
   expect(await breachesOf(children.store, view)).toEqual([]);
 }
 
-/** A server that someone lends us is not killed. */
+/** A server from outside is not killed. */
 const isLent = 'TEST_POSTGRES_URL' in process.env;
 
 describe.skipIf(postgresMissing() || isLent)('PostgreSQL', { timeout: 600_000 }, () => {
@@ -45,7 +45,7 @@ describe.skipIf(postgresMissing() || isLent)('PostgreSQL', { timeout: 600_000 },
   });
   afterAll(() => server.stop());
 
-  it('L5: a run that is killed in the middle of a transaction leaves nothing of it', async ({
+  it('L5: a run that is killed in the middle of a transaction leaves no part of it', async ({
     onTestFinished,
   }) => {
     const place = await openPlace(onTestFinished, await createDatabase(server));
@@ -60,7 +60,7 @@ describe.skipIf(postgresMissing() || isLent)('PostgreSQL', { timeout: 600_000 },
     await recover(place);
   });
 
-  it('dies in the middle of a transaction: sync reports it in one line, and the next one goes on', async ({
+  it('dies in the middle of a transaction: sync reports it in one line, and the next sync continues', async ({
     onTestFinished,
   }) => {
     const place = await openPlace(onTestFinished, await createDatabase(server));
@@ -76,7 +76,7 @@ describe.skipIf(postgresMissing() || isLent)('PostgreSQL', { timeout: 600_000 },
     await recover(place);
   });
 
-  it('dies under `start`: that goes on by itself when the server is back', async ({
+  it('dies under `start`, which continues without help when the server is back', async ({
     onTestFinished,
   }) => {
     const { children, view } = await openPlace(onTestFinished, await createDatabase(server));
@@ -97,10 +97,10 @@ async function countRuns({ view }: Place): Promise<number> {
   return Number((await view.ask('SELECT count(*) AS n FROM mirror_runs'))[0]?.['n']);
 }
 
-/** A session that holds the states, so that every commit waits in the middle of a transaction. */
+/** A session that locks the states, so that every commit waits in the middle of a transaction. */
 class Block {
   readonly #holder: pg.Client;
-  /** Inside of a transaction the server would show the same activity for ever. */
+  /** Inside a transaction the server would show the same activity for ever. */
   readonly #watcher: pg.Client;
   #pid = 0;
 
@@ -118,7 +118,7 @@ class Block {
     return block;
   }
 
-  /** Resolves when someone waits for us. */
+  /** Resolves when another session waits for this one. */
   async holdsSomebodyUp(): Promise<void> {
     await vi.waitUntil(
       async () => (await this.#count(`${this.#pid} = ANY (pg_blocking_pids(pid))`)) > 0,
@@ -126,7 +126,7 @@ class Block {
     );
   }
 
-  /** Lets go, and waits until the sessions of processes that died are gone too. */
+  /** Releases the lock, and waits until the sessions of killed processes are gone, too. */
   async release(): Promise<void> {
     await this.#holder.end();
     await vi.waitUntil(async () => (await this.#count('true')) === 0, SOON);
@@ -150,7 +150,7 @@ function newClient(connectionString: string): pg.Client {
   return client;
 }
 
-/** As a crash of the machine: no session gets a notice, the log is replayed at the start. */
+/** Like a crash of the machine: no session gets a notice, and the log is replayed at the start. */
 async function killAndRestart(server: TestServer): Promise<void> {
   await stopProcess(server.process, 'SIGKILL');
   // Its sessions notice within a moment; until then the new server refuses to start beside them.

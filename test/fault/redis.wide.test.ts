@@ -29,7 +29,7 @@ const SECRETS = {
   'an answer that was not selected': 'PLANTED-answer',
 };
 
-/** Forms of 250 with an answer that must not leave the source. */
+/** Forms with 250 submissions and an answer that must not leave the source. */
 function createStore(): FormsStore {
   const store = new FormsStore({ seed: 'redis' });
   for (const id of FORMS) {
@@ -55,22 +55,22 @@ function isWriting({ pid }: Child): boolean {
     try {
       return readlinkSync(join(folder, name)).includes('copy.sqlite-lock-');
     } catch {
-      return false; // It was closed by now.
+      return false; // It has been closed in the meantime.
     }
   });
 }
 
-/** Runs that were not proven, and why. */
+/** Runs that were not proven, with the reasons. */
 const unproven = (result: CliResult): unknown[] =>
   runsOf(result).flatMap(({ form, target, outcome, error }) =>
     outcome === 'ok' ? [] : [{ form, target, outcome, error }],
   );
 
-/** A server that someone lends us is neither flushed nor killed. */
+/** A server from outside is neither flushed nor killed. */
 const isLent = ['TEST_REDIS_URL', 'TEST_POSTGRES_URL'].some((name) => name in process.env);
 
 it.skipIf(redisMissing() || postgresMissing() || isLent || process.platform !== 'linux')(
-  'L5, L7, L11, L13, L15: a killed worker, a flushed and a killed Redis, sync by hand: the laws hold',
+  'L5, L7, L11, L13, L15: the laws hold with a killed worker, a flushed and a killed Redis, and sync by hand',
   { timeout: 600_000 },
   async ({ onTestFinished }) => {
     const redis = await startRedis();
@@ -109,7 +109,7 @@ it.skipIf(redisMissing() || postgresMissing() || isLent || process.platform !== 
       client.disconnect();
     };
 
-    // Every run stays at its last page for a while: all workers have one.
+    // Every run is delayed at its last page, so that all workers have one.
     const slow = { path: '/submissions', query: { page: '3' }, delayMs: 3_000, times: 60 };
     const undo = faults.add(slow);
     const start = children.start(['start']);
@@ -120,7 +120,7 @@ it.skipIf(redisMissing() || postgresMissing() || isLent || process.platform !== 
     undo();
     await settled();
 
-    // Everything at once: newcomers, faults at the source, a flushed Redis, one that dies, runs by hand.
+    // Everything at once: newcomers, faults at the source, a flushed Redis, a killed Redis, manual runs.
     for (const [n, formId] of FORMS.entries()) submit(store, formId, 1_000 + 5 * n);
     faults.add({ path: '/submissions', cutBodyAt: 900, after: 20, times: 5 });
     const html = '<html>PLANTED-answer</html>';
@@ -136,7 +136,7 @@ it.skipIf(redisMissing() || postgresMissing() || isLent || process.platform !== 
     await flush();
     await settled();
 
-    // Again by themselves: whatever was lost with the queue is scheduled anew.
+    // Without help: everything that was lost with the queue is scheduled again.
     submit(store, FORMS[0]!, 100_000);
     await settled();
     const keys = await keysOfRedis(redis.url);
@@ -146,7 +146,7 @@ it.skipIf(redisMissing() || postgresMissing() || isLent || process.platform !== 
     const places = new Map([...filesBelow(children.folder), ...keys]);
     for (const [at, text] of children.printed.entries()) places.set(`output ${at}`, text);
     expect(leaksIn(places, SECRETS)).toEqual([]);
-    // It would be found: what may be seen is.
+    // The search would find it: it finds permitted text.
     expect(leaksIn(places, { selected: 'Žofie 1' })).not.toEqual([]);
     expect(await children.run(['verify'])).toMatchObject({ code: 0 });
   },

@@ -9,20 +9,20 @@ import { lentPostgres } from '../support/lent-server.ts';
 import { createDatabase, postgresMissing } from '../support/servers.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
 
-/** A fault of a target, not of its stand-in, and what mends it. */
+/** A fault of a target, not of an emulator, and its correction. */
 interface Fault {
   readonly targetUrl: string;
-  /** Where it is not one that has no part in the fault. */
+  /** If the target has another part that is not affected by the fault. */
   readonly dataDir?: string;
   readonly make: () => Promise<void> | void;
   readonly mend: () => Promise<void> | void;
 }
 
 const FORM = 'customer-feedback';
-/** More than is left anywhere after a disk was filled. */
+/** More than is left free after a disk was filled. */
 const LARGE = 'ř'.repeat(400_000);
 
-/** The life of a target, as the exit codes of `status`: well, at fault, mended. */
+/** The course of a fault, as the exit codes of `status`: healthy, at fault, corrected. */
 async function liveThrough(
   { targetUrl, dataDir, make, mend }: Fault,
   words: RegExp,
@@ -64,7 +64,7 @@ async function liveThrough(
   expect((await runCli(['sync'], env)).code).toBe(0);
   expect((await runCli(['verify'], env)).code).toBe(0);
   expect((await status()).code).toBe(0);
-  // The full run that failed is still owed.
+  // The full run that failed must still be made.
   expect((await runCli(['sync', '--full'], env)).code).toBe(0);
   const after = await status();
   expect(after.report.forms[0]).toMatchObject({ lastRun: { outcome: 'ok' }, problems: [] });
@@ -73,7 +73,7 @@ async function liveThrough(
   return [before.code, code, after.code];
 }
 
-/** A disk of its own, or a test that is skipped: only root may mount. */
+/** A separate disk, or a skipped test: only root may mount. */
 function openDisk(skip: (note: string) => never) {
   const disk = mountSmallDisk(8);
   if (disk === undefined) return skip('this user may not mount a file system');
@@ -82,14 +82,14 @@ function openDisk(skip: (note: string) => never) {
 }
 
 describe('L17: a SQLite file', () => {
-  it('on a full disk: reported, kept, and over once there is room', async ({ skip }) => {
+  it('on a full disk: reported, recorded, and over when there is space', async ({ skip }) => {
     const { disk, targetUrl } = openDisk(skip);
     const fault = { targetUrl, make: () => disk.fill(), mend: () => disk.empty() };
     expect(await liveThrough(fault, /the disk is full/)).toEqual([0, 1, 0]);
   });
 
   it.for(['full', 'read-only'])(
-    'in DATA_DIR, as it is by default, whose disk is %s: nothing can be kept as before',
+    'in DATA_DIR, the default place, whose disk is %s: nothing can be recorded, as before',
     async (what, { skip }) => {
       const { disk, targetUrl } = openDisk(skip);
       const dataDir = disk.folder;
@@ -104,7 +104,7 @@ describe('L17: a SQLite file', () => {
 });
 
 describe.skipIf(postgresMissing())('L17: PostgreSQL', () => {
-  /** What an administrator does to the role that the mirror is, in a schema of its own. */
+  /** What an administrator does to the mirror's role, in its own schema. */
   async function openRole() {
     const database = await createDatabase(await lentPostgres());
     const admin = new Client({ connectionString: database });

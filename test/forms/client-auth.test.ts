@@ -24,7 +24,7 @@ describe('the key', () => {
   });
 });
 
-it('a refused key is named with the settings that hold it, and not tried again', async () => {
+it('a refused key is reported with the settings that contain it, and not tried again', async () => {
   await using server = await OddServer.start((_request, response) => sendJson(response, {}, 401));
   const error = await errorOf(makeSource(server.url).forms());
   expect(error).toMatchObject({ code: 'FORMS_UNAUTHORIZED', status: 401, retryable: false });
@@ -32,23 +32,18 @@ it('a refused key is named with the settings that hold it, and not tried again',
   expect(server.requests).toHaveLength(1);
 });
 
-describe('an address that is not the API', () => {
-  it.each([301, 308, 304])(
-    'L15: a redirect (%i) is not followed with the key in hand',
-    async (status) => {
-      await using elsewhere = await OddServer.start((_request, response) =>
-        sendJson(response, FORM),
-      );
-      await using server = await OddServer.start((_request, response) => {
-        response.writeHead(status, { location: `${elsewhere.url}/forms/f1?token=t0ken` }).end();
-      });
-      const error = await errorOf(makeSource(server.url).form('f1'));
-      expect(error).toMatchObject({ code: 'FORMS_REFUSED', status });
-      expect(error.message).toContain(`to ${elsewhere.url}/forms/f1. It is not followed`);
-      expect(error.message).not.toContain('t0ken');
-      expect([server.requests.length, elsewhere.requests.length]).toEqual([1, 0]);
-    },
-  );
+describe('another address than that of the API', () => {
+  it.each([301, 308, 304])('L15: a redirect (%i) is not followed with the key', async (status) => {
+    await using elsewhere = await OddServer.start((_request, response) => sendJson(response, FORM));
+    await using server = await OddServer.start((_request, response) => {
+      response.writeHead(status, { location: `${elsewhere.url}/forms/f1?token=t0ken` }).end();
+    });
+    const error = await errorOf(makeSource(server.url).form('f1'));
+    expect(error).toMatchObject({ code: 'FORMS_REFUSED', status });
+    expect(error.message).toContain(`to ${elsewhere.url}/forms/f1. It is not followed`);
+    expect(error.message).not.toContain('t0ken');
+    expect([server.requests.length, elsewhere.requests.length]).toEqual([1, 0]);
+  });
 });
 
 describe('L11, L15: no error holds the key or an answer', () => {
@@ -85,7 +80,7 @@ describe('L11, L15: no error holds the key or an answer', () => {
   }
 
   it.each(['bearer', 'x-api-key'] as const)(
-    'whatever a server that echoes everything does (%s)',
+    'even from a server that repeats everything (%s)',
     async (auth) => {
       const statuses = [200, 302, 400, 401, 403, 404, 409, 422, 429, 500];
       for (const status of statuses) {

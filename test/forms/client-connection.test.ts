@@ -14,7 +14,7 @@ describe('a signal', () => {
   it.each<[string, (response: ServerResponse) => void]>([
     ['waiting for an answer', () => {}],
     ['in the middle of a body', (response) => void response.write('{"id":')],
-  ])('ends a call that is %s, and frees its place', async (_name, misbehave) => {
+  ])('ends a call that is %s, and frees its slot', async (_name, misbehave) => {
     const abort = new AbortController();
     await using server = await OddServer.start(({ number }, response) => {
       if (number > 0) return sendJson(response, FORM);
@@ -38,7 +38,7 @@ describe('a signal', () => {
     expect(await running).toMatchObject(aborted);
   });
 
-  it('lets go of a signal that outlives the call', async () => {
+  it('releases a signal that outlives the call', async () => {
     await using server = await OddServer.start((_request, response) => sendJson(response, FORM));
     const { signal } = new AbortController();
     const [add, remove] = [
@@ -51,12 +51,12 @@ describe('a signal', () => {
 });
 
 describe('concurrency and connections', () => {
-  it('L14: keeps to the bound over all calls, and keeps connections alive', async () => {
+  it('L14: keeps to the limit over all calls, and keeps connections alive', async () => {
     const waiting: ServerResponse[] = [];
     let most = 0;
     await using server = await OddServer.start((_request, response) => {
       most = Math.max(most, waiting.push(response));
-      // Nobody is answered before the bound is reached, so that a client below it would hang.
+      // No request is answered before the limit is reached, so a client below it would hang.
       if (waiting.length < 3) return;
       setImmediate(() => {
         for (const held of waiting.splice(0)) sendJson(held, FORM);
@@ -68,7 +68,7 @@ describe('concurrency and connections', () => {
     expect(new Set(server.requests.map(({ connection }) => connection)).size).toBe(3);
   });
 
-  it('breaks everything off when it is disposed', async () => {
+  it('ends all calls when it is disposed', async () => {
     const sockets = new Set<Socket>();
     const silent: Server = createTcpServer((socket) => {
       sockets.add(socket.resume());

@@ -3,21 +3,21 @@ import { startSandbox } from '../support/sandbox.ts';
 import { errorOf, makeSource } from './make-source.ts';
 
 describe('an ID in an address', () => {
-  it.each(['ü?x=1#y', '%2e', '../submissions'])('is asked for as it is: %j', async (id) => {
+  it.each(['ü?x=1#y', '%2e', '../submissions'])('is requested unchanged: %j', async (id) => {
     await using sandbox = await startSandbox();
     sandbox.store.addForm({ id, name: 'odd', slug: 'odd' });
     const client = makeSource(sandbox.url, { apiKey: sandbox.apiKey });
     expect(await client.form(id)).toMatchObject({ id });
   });
 
-  it.each(['', '.', '..', 'x\ud800'])('L8: is never replaced by something else: %j', async (id) => {
+  it.each(['', '.', '..', 'x\ud800'])('L8: is never replaced by another ID: %j', async (id) => {
     const client = makeSource('http://127.0.0.1:9/v1');
     for (const call of [client.form(id), client.submission(id), client.setStatus(id, 'DONE')])
       expect(await errorOf(call)).toMatchObject({ code: 'FORMS_REFUSED' });
   });
 });
 
-it('the list of forms shows one that another one, removed between two pages, pushed out of sight', async () => {
+it('the list of forms includes a form that moved to a page already read, because another form was removed between two pages', async () => {
   await using moving = await startSandbox({
     onRequest: ({ number }) => {
       if (number === 2) moving.store.deleteForm('form-0');
@@ -29,7 +29,7 @@ it('the list of forms shows one that another one, removed between two pages, pus
   expect(listed.forms.map(({ id }) => id)).toEqual(ids.slice(1));
 });
 
-it('L8: a 404 is known by its status, and named with what it may mean', async () => {
+it('L8: a 404 is recognized by its status, and reported with its possible meanings', async () => {
   await using odd = await startSandbox({ faults: [{ status: 404, body: '<h1>404</h1>' }] });
   const client = makeSource(odd.url, { apiKey: odd.apiKey });
   const error = await errorOf(client.submission('sub_999'));

@@ -15,7 +15,7 @@ const through = (host: string, user = ''): ProxySettings => ({
   except: [],
 });
 
-/** How a source failed, after how many tries. */
+/** How a source failed, after how many attempts. */
 async function failureThrough(proxy: ProxySettings, options = {}): Promise<[Error, number]> {
   await using http = makeHttp('https://forms.test/v1', { retry, proxy, ...options });
   const source = new Source(http, new AbortController().signal);
@@ -25,7 +25,7 @@ async function failureThrough(proxy: ProxySettings, options = {}): Promise<[Erro
 const answering = (text: string, stays = false): Promise<ConnectProxy> =>
   startProxy(() => ({ text, stays }));
 
-describe('a proxy that opens no way', () => {
+describe('a proxy that refuses the connection', () => {
   it.each([
     ['502 Bad Gateway', 'did not connect to forms.test:443 (502)', 3],
     ['429 Slow', 'did not connect to forms.test:443 (429)', 3],
@@ -34,7 +34,7 @@ describe('a proxy that opens no way', () => {
     // It would lead elsewhere.
     ['302 Found\r\nLocation: http://evil.test/', 'did not connect to forms.test:443 (302)', 1],
     ['', 'broke the connection off', 3],
-  ])('is named with what to do: %j', async (answer, words, tries) => {
+  ])('is reported with what to do: %j', async (answer, words, tries) => {
     await using proxy = await answering(answer === '' ? '' : `HTTP/1.1 ${answer}\r\n\r\n`);
     const [error, attempts] = await failureThrough(through(proxy.host));
     expect(error).toMatchObject({ code: 'FORMS_FAILED', status: null });
@@ -45,7 +45,7 @@ describe('a proxy that opens no way', () => {
     expect(proxy.seen()).not.toContain(KEY);
   });
 
-  it('L15: is given its user name and password, which no message holds', async () => {
+  it('L15: gets its user name and password, which no message contains', async () => {
     const given: (string | undefined)[] = [];
     await using proxy = await startProxy((_target, authorization) => {
       given.push(authorization);
@@ -60,7 +60,7 @@ describe('a proxy that opens no way', () => {
     expect(shown).not.toContain(btoa(`ann:${PASSWORD}@`));
   });
 
-  it('because it says nothing is given up', async () => {
+  it('times out if it does not answer', async () => {
     await using proxy = await answering('', true);
     const once = { requestTimeoutMs: 300, retry: { ...retry, attempts: 1 } };
     const [error] = await failureThrough(through(proxy.host), once);
@@ -69,8 +69,8 @@ describe('a proxy that opens no way', () => {
   });
 });
 
-describe('a proxy that wants to listen in', () => {
-  it('by speaking plain HTTP in the tunnel gets no key', async () => {
+describe('a proxy that intercepts connections', () => {
+  it('gets no key if it speaks plain HTTP in the tunnel', async () => {
     await using proxy = await startProxy(() => ({
       afterwards: 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}',
     }));
@@ -80,7 +80,7 @@ describe('a proxy that wants to listen in', () => {
     expect(proxy.seen()).not.toContain(KEY);
   });
 
-  it('with a certificate of its own gets no key', async () => {
+  it('gets no key if it has its own certificate', async () => {
     await using server = await OddServer.start((_request, response) => sendJson(response, FORM));
     await using listener = await startTlsOrigin(server.port);
     await using proxy = await startProxy(() => ({ port: listener.port }));

@@ -9,7 +9,7 @@ import { errorOf, makeSource } from './make-source.ts';
 const FORM = { id: 'f1', name: 'F', slug: 'f' };
 
 describe('what is tried again', () => {
-  it.each([500, 429])('%i is, until it goes well', async (status) => {
+  it.each([500, 429])('%i is, until it succeeds', async (status) => {
     await using server = await OddServer.start(({ number }, response) =>
       number < 2 ? sendJson(response, {}, status) : sendJson(response, FORM),
     );
@@ -27,7 +27,7 @@ describe('what is tried again', () => {
     expect(notices[0]?.reason).toContain(`answered ${status}`);
   });
 
-  it('is counted each time it is sent, with what was answered and how long it waited', async () => {
+  it('is counted each time that it is sent, with the result and the waiting time', async () => {
     await using server = await OddServer.start(({ number }, response) => {
       if (number === 0) response.destroy();
       else if (number === 1) response.writeHead(429, { 'retry-after': '3' }).end();
@@ -44,7 +44,7 @@ describe('what is tried again', () => {
       [429, 0],
       [200, 0],
     ]);
-    // What the source asked for was waited for before the last one.
+    // The waiting time that the source asked for came before the last attempt.
     expect(sent[0]?.waitedMs).toBe(0);
     expect(clock.sleeps.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThanOrEqual(3_000);
     sent.length = 0;
@@ -64,7 +64,7 @@ describe('what is tried again', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('L5: a PATCH that was applied is done, whatever becomes of the answer', async () => {
+  it('L5: a PATCH that was applied counts as done even if the response is lost', async () => {
     await using server = await OddServer.start((_request, response) => {
       response.writeHead(200, { 'content-length': 100 }).write('{"ok"', () => response.destroy());
     });
@@ -74,7 +74,7 @@ describe('what is tried again', () => {
 });
 
 describe('Retry-After', () => {
-  it('left out of a 429 is taken for a quarter of a minute', async () => {
+  it('is a quarter of a minute if a 429 has none', async () => {
     await using server = await OddServer.start(({ number }, response) => {
       if (number > 0) return sendJson(response, FORM);
       response.writeHead(429).end();
@@ -85,7 +85,7 @@ describe('Retry-After', () => {
     expect(clock.sleeps.reduce((sum, ms) => sum + ms, 0)).toBe(15_000);
   });
 
-  it('holds back the other requests of the client, which would only meet the same', async () => {
+  it('delays the other requests of the client, which would only get the same response', async () => {
     await using server = await OddServer.start(({ number }, response) => {
       if (number > 0) return sendJson(response, FORM);
       response.writeHead(429, { 'retry-after': '300' }).end();
@@ -131,7 +131,7 @@ describe('physical faults', () => {
       'FORMS_FAILED',
       (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end('not gzip'),
     ],
-  ])('%s: tried again, and named', async (_name, code, misbehave) => {
+  ])('%s: tried again, and reported', async (_name, code, misbehave) => {
     await using server = await OddServer.start(({ number }, response) =>
       number === 0 ? misbehave(response) : sendJson(response, text),
     );
@@ -149,7 +149,7 @@ describe('physical faults', () => {
     expect(error.message).toContain(reasons[0]);
   });
 
-  it('gives up a body that trickles for ever, and does not ask for it again and again', async () => {
+  it('ends a body that trickles for ever, and does not request it again and again', async () => {
     await using server = await OddServer.start((_request, response) => {
       const timer = setInterval(() => response.write(' '), 20);
       response.on('close', () => clearInterval(timer));
@@ -164,7 +164,7 @@ describe('physical faults', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('takes a large body that comes slowly but steadily, for longer than the timeout', async () => {
+  it('accepts a large body that comes slowly but steadily, for longer than the timeout', async () => {
     await using server = await OddServer.start((_request, response) => {
       let pieces = 0;
       const timer = setInterval(() => {
@@ -180,7 +180,7 @@ describe('physical faults', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('takes an error by its status when its body is cut or silent', async () => {
+  it('recognizes an error by its status if its body is cut or does not come', async () => {
     await using server = await OddServer.start((_request, response) => {
       response.writeHead(404, { 'content-length': 500 }).write('{"mess');
     });

@@ -7,7 +7,7 @@ import { errorOf, makeSource } from './make-source.ts';
 
 const ITEM = { id: 's1', formId: 'f1', status: 'NEW', createdAt: '2026-01-01', data: { a: 'ž' } };
 
-/** The page that a client makes of `body`. */
+/** The page that a client makes from `body`. */
 async function pageOf(body: unknown): Promise<Page> {
   await using server = await OddServer.start((_request, response) => sendJson(response, body));
   return await makeSource(server.url).page({ formId: 'f1' }, 4);
@@ -15,7 +15,7 @@ async function pageOf(body: unknown): Promise<Page> {
 
 describe('L3: the envelope', () => {
   it.each([{ error: { code: 5 } }, { errors: ['x'] }, { error: true, total: 41 }])(
-    'L17: an empty list with an error beside it is a failure, tried again, never an empty form: %j',
+    'L17: an empty list with an error beside it is a failure and tried again, never an empty form: %j',
     async (told) => {
       await using server = await OddServer.start((_request, response) =>
         sendJson(response, { items: [], total: 0, totalPages: 0, ...told }),
@@ -30,7 +30,7 @@ describe('L3: the envelope', () => {
     },
   );
 
-  it('L17: an empty list that says of itself that it failed is a failure', async () => {
+  it('L17: an empty list that reports its own failure is a failure', async () => {
     const error = await errorOf(pageOf({ items: [], total: 0, totalPages: 0, success: false }));
     expect(error).toMatchObject({ code: 'FORMS_FAILED', retryable: true, status: 200 });
   });
@@ -40,7 +40,7 @@ describe('L3: the envelope', () => {
     { status: 200, statusCode: 200, code: 'SUCCESS', message: 'No submissions found' },
     { code: 0, errorCode: null, errorMessage: '' },
     { error: false, errors: [] },
-  ])('an empty list may say that all is well: %j', async (told) => {
+  ])('an empty list may report its success: %j', async (told) => {
     expect(await pageOf({ items: [], total: 0, ...told })).toMatchObject({ items: [], total: 0 });
   });
 
@@ -49,7 +49,7 @@ describe('L3: the envelope', () => {
     expect((await pageOf({ items: [ITEM], total: 1, ...told })).items).toHaveLength(1);
   });
 
-  it('of forms: one that is none is not passed over in silence', async () => {
+  it('an invalid entry in the list of forms is reported', async () => {
     await using server = await OddServer.start((_request, response) =>
       sendJson(response, { items: [{ id: 'f1' }, { name: 'no ID' }], total: 2 }),
     );
@@ -58,7 +58,7 @@ describe('L3: the envelope', () => {
     });
   });
 
-  it('L14: of forms with an absurd number of pages costs one request more', async () => {
+  it('L14: a list of forms with an absurd number of pages costs one more request', async () => {
     await using server = await OddServer.start(({ url }, response) => {
       const items = url.includes('page=') ? [] : [{ id: 'f1' }, { id: 'f2' }];
       sendJson(response, { items, total: 2, totalPages: 1e9 });
@@ -69,7 +69,7 @@ describe('L3: the envelope', () => {
 });
 
 describe('L10: what comes over the wire', () => {
-  it('is UTF-8, with or without a mark of order, cut anywhere into pieces', async () => {
+  it('is UTF-8, with or without a byte order mark, cut anywhere into pieces', async () => {
     const text = JSON.stringify({
       items: [{ ...ITEM, data: { a: 'Žluťoučký 🎉 \u0000 \ud83d' } }],
       total: 1,
@@ -83,7 +83,7 @@ describe('L10: what comes over the wire', () => {
     expect(page.items[0]?.submission?.data['a']).toBe('Žluťoučký 🎉 \u0000 \ud83d');
   });
 
-  it('may be packed', async () => {
+  it('may be compressed', async () => {
     const text = `{"items":[{"id":"s1","data":{"n":12345678901234567890}}],"total":1}`;
     await using server = await OddServer.start(({ headers }, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' });
@@ -93,7 +93,7 @@ describe('L10: what comes over the wire', () => {
     expect(page.items[0]?.submission?.data['n']).toEqual(new ExactNumber('12345678901234567890'));
   });
 
-  it('L14: may not fill the memory, packed or not', async () => {
+  it('L14: may not fill the memory, compressed or not', async () => {
     const bomb = gzipSync(Buffer.alloc(65 * 1024 * 1024, 32), { level: 1 });
     await using server = await OddServer.start((_request, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb);

@@ -36,7 +36,7 @@ describe('a request without a whole response', () => {
     ['UND_ERR_PRX_TLS', 'certificate that is not accepted'],
     ['ERR_SSL_WRONG_VERSION_NUMBER', 'does not speak https'],
     ['EPROTO', 'does not speak https'],
-  ])('waits for someone who changes something: %s', (code, words) => {
+  ])('waits for a person to change something: %s', (code, words) => {
     const error = transportError(request, coded(code), context);
     expect(error.retryable).toBe(false);
     expect(error.message).toContain(`${words} (${code})`);
@@ -44,20 +44,20 @@ describe('a request without a whole response', () => {
   });
 
   it.each(['TOTAL_TIMEOUT', 'UND_ERR_RES_EXCEEDED_MAX_SIZE', 'ERR_BUFFER_TOO_LARGE'])(
-    '%s in a body is not asked for again',
+    '%s in a body is not requested again',
     (code) => {
       const error = transportError(request, coded(code), context);
       expect(error).toMatchObject({ code: 'FORMS_FAILED', retryable: false });
     },
   );
 
-  it('is seen into where several addresses were tried', () => {
+  it('is recognized if several addresses were tried', () => {
     const several = new AggregateError([coded('ECONNREFUSED'), coded('ENETUNREACH')], 's3cret');
     expect(transportError(request, several, context).message).toContain('refuses connections');
   });
 
   it.each([coded('ECONNRESET'), coded('my s3cret'), 's3cret'])(
-    'L15: takes nothing over but a constant',
+    'L15: copies only constants',
     (error) => {
       const shown = inspect(transportError(request, error, context), {
         showHidden: true,

@@ -39,7 +39,7 @@ describe('parseExactJson', () => {
     expect(() => parseExactJson(text)).toThrow(SyntaxError);
   });
 
-  it('L10: finds every number that a double does not hold, wherever it stands', () => {
+  it('L10: finds every number that a double does not hold, in any place', () => {
     const literal = fc
       .oneof(
         fc.stringMatching(/^-?(?:0|[1-9]\d{0,18})(?:\.\d{1,18})?(?:[eE][+-]?\d{1,3})?$/),
@@ -60,14 +60,14 @@ describe('parseExactJson', () => {
     );
   });
 
-  it('L14: is not slowed down by endless runs of what numbers are made of', () => {
+  it('L14: is not slowed down by endless runs of the characters of numbers', () => {
     for (const run of ['9', 'e', '-', '1e-', '0.']) {
       const text = `"${run.repeat(1_000_000)} ${`${run},`.repeat(100_000)}"`;
       expect(parseExactJson(text)).toBe(JSON.parse(text));
     }
   });
 
-  it('L10: an absurdly nested answer costs no number beside it a digit', () => {
+  it('L10: an absurdly nested answer does not cost a number beside it any digit', () => {
     const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
     const parsed = parseExactJson(
       `{"deep":${deep},"n":12345678901234567890,"m":[1.5,-1e3],"s":"\\"9e9","o":{"p":[0.10000000000000000001]}}`,

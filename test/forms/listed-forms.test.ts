@@ -42,13 +42,13 @@ const names = async (listed: ListedForms, workspace: Workspace): Promise<string[
   (await listed.inTurn(workspace)).map(({ name }) => name);
 
 describe('the list of forms', () => {
-  it('L16: is read whole once, then one page in turn', async () => {
+  it('L16: is read whole once, then one page per poll', async () => {
     const workspace = new Workspace(5);
     const listed = new ListedForms();
     expect(await asked(workspace, 6, listed)).toEqual(['all', '1', '2', '3', '1', '2']);
   });
 
-  it('shows a form that came, and one that went, at once, wherever in the list', async () => {
+  it('shows at once that a form was added or removed, anywhere in the list', async () => {
     const workspace = new Workspace(5);
     const listed = new ListedForms();
     await asked(workspace, 2, listed);
@@ -58,7 +58,7 @@ describe('the list of forms', () => {
     expect(await names(listed, workspace)).toEqual(['f1', 'f2', 'f3', 'f4', 'new']);
   });
 
-  it('shows a form that took the place of another, and a new name, when all pages have had their turn', async () => {
+  it('shows a form that replaced another, and a new name, after all pages were read again', async () => {
     const workspace = new Workspace(5);
     const listed = new ListedForms();
     await asked(workspace, 1, listed);

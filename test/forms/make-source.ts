@@ -5,7 +5,7 @@ import { TestClock } from '../support/test-clock.ts';
 /** The key that the tests look for in everything that leaves the program. */
 export const KEY = 'fm_s3cret-Key_0123456789';
 
-/** Connections to `baseUrl` that wait for nothing; waits are written down in `clock`. */
+/** Connections to `baseUrl` that never wait; `clock` records the waits. */
 export const makeHttp = (baseUrl: string, options: Partial<FormsApiOptions> = {}): FormsHttp =>
   new FormsHttp({
     baseUrl,
@@ -24,7 +24,7 @@ export const makeSource = (
   signal = new AbortController().signal,
 ): Source => new Source(makeHttp(baseUrl, options), signal);
 
-/** The error that `promise` rejects with; fails the test when it does not. */
+/** The error that `promise` rejects with; the test fails if it does not reject. */
 export async function errorOf(promise: Promise<unknown>): Promise<Error> {
   const outcome = await promise.then(
     () => undefined,

@@ -12,12 +12,12 @@ const never = new AbortController().signal;
 const pacingOf = (clock: Clock, perMinute: number | null, concurrency = 4): Pacing =>
   new Pacing({ concurrency, perMinute, clock });
 
-/** Lets every promise that can go on do so. */
+/** Lets every promise settle that can. */
 const settle = (): Promise<void> => new Promise((done) => setImmediate(done));
 
-describe('requests in flight', () => {
+describe('concurrent requests', () => {
   it.each([0, 2, 4])(
-    'pass a place on that comes at the moment of an abort (%i ticks before)',
+    'pass on a slot that becomes free at the moment of an abort (%i ticks before)',
     async (ticks) => {
       const pacing = pacingOf(new TestClock(), null, 1);
       const abort = new AbortController();
@@ -66,7 +66,7 @@ function mostInAMinute(times: readonly number[]): number {
   return most;
 }
 
-/** Some requests at once, after a rest; each is woken late. */
+/** Some concurrent requests after a pause; each is woken late. */
 const burst = fc.record({
   restMs: fc.oneof(fc.nat(50), fc.nat(3_000), fc.nat(40_000)),
   requests: fc.integer({ min: 1, max: 32 }),
@@ -74,7 +74,7 @@ const burst = fc.record({
 });
 
 describe('the rate of requests', () => {
-  it('is kept in every minute, whoever asks for how much, and however late anybody wakes', async () => {
+  it('is kept in every minute, regardless of who asks for how much, and of late timers', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 3_000 }),
@@ -102,7 +102,7 @@ describe('the rate of requests', () => {
     );
   });
 
-  it('holds nobody up for longer than two minutes when the clock is set back', async () => {
+  it('delays no request for longer than two minutes if the clock is set back', async () => {
     const time = new VirtualClock();
     let offMs = 0;
     const clock: Clock = {

@@ -26,7 +26,7 @@ describe('L6: an item of the submissions list', () => {
     [{ createdAt: 7 }, 'createdAt is not a date', { createdAt: null }],
     [{ data: ['x'] }, 'data is not an object', { data: {} }],
     [{ data: new ExactNumber('1') }, 'data is not an object', { data: {} }],
-  ])('keeps what is usable beside a defect: %j', (changes, defect, kept) => {
+  ])('keeps the usable parts of an item with a defect: %j', (changes, defect, kept) => {
     const { key, submission, defects } = item(changes);
     expect(defects).toEqual([defect]);
     expect(key).toBe('s1');
@@ -52,10 +52,10 @@ describe('L6: an item of the submissions list', () => {
     expect(submissionItem({ ...whole, id }, 'asked', namelessKeys('fk_secret'))).toEqual(first);
   });
 
-  it('L11: without an ID is named so that nobody can guess its answers without the secret', () => {
+  it('L11: gets a key, if it has no ID, from which its answers cannot be guessed without the secret', () => {
     const answered = { ...whole, id: '', data: { a: 'yes' } };
     const { key } = submissionItem(answered, 'f1', nameless);
-    // Whoever knows all the rest tries the few answers that there are.
+    // An attacker who knows everything else can try the few possible answers.
     for (const text of ['yes', JSON.stringify(answered), JSON.stringify(answered.data)]) {
       const digest = createHash('sha256').update(text).digest('hex');
       expect(key).not.toContain(digest.slice(0, 8));
@@ -63,7 +63,7 @@ describe('L6: an item of the submissions list', () => {
     expect(submissionItem(answered, 'f1', namelessKeys('another')).key).not.toBe(key);
   });
 
-  it('keeps a field called __proto__, and is not fooled by an inherited one', () => {
+  it('keeps a field called __proto__, and ignores inherited ones', () => {
     const json = parseExactJson(
       '{"__proto__":{"id":"evil","status":"DONE"},"id":"s1","data":{"__proto__":12345678901234567890,"constructor":"x"}}',
     );
@@ -75,7 +75,7 @@ describe('L6: an item of the submissions list', () => {
     ]);
   });
 
-  it('without an ID may be nested absurdly', () => {
+  it('may be absurdly nested without an ID', () => {
     const deep = parseExactJson(
       `{"x":${'[{"y":'.repeat(30_000)}1${'}]'.repeat(30_000)}}`,
     ) as object;
@@ -107,7 +107,7 @@ describe('the answer to one submission', () => {
   });
 
   it.each<[unknown]>([[{ ...whole, id: 's2' }], [[whole]], [{ a: { b: whole } }]])(
-    'is not there in %j',
+    'is not found in %j',
     (json) => {
       expect(singleSubmission(json, 's1')).toBeUndefined();
     },

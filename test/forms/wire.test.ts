@@ -4,7 +4,7 @@ import { parseForm } from '../../src/forms/wire.ts';
 const bare = { id: 'f1', name: 'Přihláška', slug: 'prihlaska' };
 
 describe('parseForm', () => {
-  it('takes the fields of all sections in order; the first of equal IDs wins; unknown fields are ignored', () => {
+  it('takes the fields of all sections in order; of equal IDs the first counts; unknown fields are ignored', () => {
     const schema = {
       theme: 'dark',
       logic: [{ if: 1 }],
@@ -39,11 +39,11 @@ describe('parseForm', () => {
     ['no sections', {}],
     ['sections of another shape', { sections: { a: 1 } }],
     ['no fields', { sections: [{}, { fields: null }, null, 'x', []] }],
-  ])('takes %s for an empty form', (_name, schema) => {
+  ])('treats %s as an empty form', (_name, schema) => {
     expect(parseForm({ ...bare, schema })).toEqual({ ...bare, fields: [] });
   });
 
-  it('leaves out fields without an ID, and takes odd labels as far as they are texts', () => {
+  it('leaves out fields without an ID, and uses odd labels if they are texts', () => {
     const fields = [
       { label: 'x' },
       { id: '' },
@@ -61,7 +61,7 @@ describe('parseForm', () => {
     ]);
   });
 
-  it('finds a wrapped form', () => {
+  it('finds a form in an envelope', () => {
     expect(parseForm({ form: bare, meta: {} })).toMatchObject(bare);
   });
 

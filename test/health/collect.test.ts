@@ -19,7 +19,7 @@ type Writable<T> = { -readonly [key in keyof T]: T[key] };
 const away = { code: 'QUEUE_FAILED', message: 'The queue does not answer.', sinceMs: NOW } as const;
 const AWAY = { ...QUEUE, isReachable: false, trouble: away };
 
-/** A watch of the targets `db` and `sheet`; what is read may be changed at any time, and is counted. */
+/** A watch of the targets `db` and `sheet`. Its readings can be changed at any time, and are counted. */
 function watching() {
   const [clock, reads] = [new VirtualClock(NOW), { db: 0, sheet: 0, queue: 0 }];
   const read = {
@@ -61,7 +61,7 @@ function watching() {
     seen,
     onReport,
     last: () => seen.at(-1)!,
-    /** Time goes by, second by second. */
+    /** Time passes, second by second. */
     async wait(ms: number) {
       for (let at = 0; at < ms; at += 1_000) await clock.advance(1_000);
     },
@@ -73,7 +73,7 @@ const problemsOf = ({ targets }: Report): (string | undefined)[] =>
   targets.map(({ problem }) => problem?.code);
 
 describe('a watch', () => {
-  it('reads at intervals, and more often while something is wrong', async () => {
+  it('reads at intervals, and more often while there is a problem', async () => {
     await using at = watching();
     expect(at.watch.hasRead).toBe(false);
     at.watch.start(at.onReport);
@@ -86,11 +86,11 @@ describe('a watch', () => {
     await at.wait(2 * MINUTE);
     expect(at.last()).toMatchObject({ state: 'failed', problems: [{ code: 'FORMS_FAILED' }] });
     expect(at.reads.db).toBeGreaterThan(20);
-    // However many ask: each reading of a sheet has a cost.
+    // However many callers ask, because each reading of a sheet has a cost.
     expect(at.reads.sheet).toBeLessThanOrEqual(5);
   });
 
-  it('L12: a target that hangs is given up after 20 s, holds up nothing, and keeps its reading', async () => {
+  it('L12: gives up a target that hangs after 20 s, delays no other, and keeps its last reading', async () => {
     await using at = watching();
     at.watch.start(at.onReport);
     await settle();
@@ -117,7 +117,7 @@ describe('a watch', () => {
       [100, 'waiting'],
       [100, 'waiting'],
     ]);
-    // It was asked once, and its late answer is taken.
+    // It was asked once, and its late answer is used.
     expect(at.reads.db).toBe(2);
     late.resolve({ ...targetOf().value!, forms: [heldForm(FORM_A, { tally: { deleted: 7 } })] });
     await at.wait(10_000);
@@ -125,7 +125,7 @@ describe('a watch', () => {
     expect(problemsOf(at.last())).toEqual([undefined, undefined]);
   });
 
-  it('a costly reading takes a small part of the time', async () => {
+  it('spends a small part of the time on a costly reading', async () => {
     await using at = watching();
     at.read.db = async () => {
       await at.clock.sleep(1_500);
@@ -138,7 +138,7 @@ describe('a watch', () => {
     expect(at.reads.db).toBeLessThanOrEqual(5);
   });
 
-  it('reads at once what a person has had done, a sheet too; after a run its target, as it bears', async () => {
+  it("reads at once after a person's action, also from a sheet; after a run it reads the target as often as its cost allows", async () => {
     await using at = watching();
     await at.watch.once();
     at.watch.expire(true);
@@ -150,7 +150,7 @@ describe('a watch', () => {
     expect(at.reads).toEqual({ db: 3, sheet: 2, queue: 2 });
   });
 
-  it('shows a queue that has failed, or cannot be asked, until it answers', async () => {
+  it('shows a queue that has failed, or does not answer, until it answers', async () => {
     await using at = watching();
     at.read.queue = async () => AWAY;
     expect((await at.watch.once()).problems).toMatchObject([{ code: 'QUEUE_FAILED' }]);
@@ -161,7 +161,7 @@ describe('a watch', () => {
     expect([queue?.isReachable, problems[0]?.code]).toEqual([false, 'QUEUE_FAILED']);
   });
 
-  it('goes on when judging fails, and stops while a reading hangs', async () => {
+  it('continues after an exception in the judge, and stops while a reading hangs', async () => {
     const at = watching();
     at.watch.start(at.onReport);
     await settle();
@@ -178,7 +178,7 @@ describe('a watch', () => {
     expect(at.clock.sleepers).toBeLessThanOrEqual(1);
   });
 
-  it('L17: a clock that was set back does not keep old readings fresh', async () => {
+  it('L17: does not treat old readings as current when the clock was set back', async () => {
     await using at = watching();
     await at.watch.once();
     await at.clock.advance(-HOUR);
@@ -186,7 +186,7 @@ describe('a watch', () => {
     expect(at.reads).toEqual({ db: 2, sheet: 2, queue: 2 });
   });
 
-  it('L11, L15: names no more of an error than code and message', async () => {
+  it('L11, L15: shows only code and message of an error', async () => {
     await using at = watching();
     const cause = new Error('secret answer');
     at.read.db = () => Promise.reject(new MirrorError('TARGET_FAILED', 'broke', { cause }));
@@ -200,7 +200,7 @@ describe('a watch', () => {
     expect(JSON.stringify(report)).not.toContain('secret');
   });
 
-  it('a command looks at no queue, and at what other processes recorded', async () => {
+  it('a command does not read the queue, and reads the records of other processes', async () => {
     const { sources, clock } = watching();
     const files = async () => ({ ...FILES, troubles: [AWAY.trouble, WAIT] });
     const command = { ...sources, queue: null, files };
@@ -211,7 +211,7 @@ describe('a watch', () => {
   });
 });
 
-it('a process shows that others wait for the source too; its own wait counts', async () => {
+it('a process shows that others wait for the source, too, and that it waits itself', async () => {
   const { sources, watch } = watching();
   sources.files = async () => ({ ...FILES, troubles: [WAIT] });
   expect((await watch.once()).problems).toMatchObject([{ message: WAIT.message }]);
@@ -226,7 +226,7 @@ describe('what a target holds', () => {
   const field = { id: 'mail', label: 'Mail', position: 0, column: 'mail' };
   const fields = [{ ...field, isFilled: true, isInForm: true }];
   const unexpected = (): never => expect.fail('A form was opened.');
-  /** A target with one form whose rows were stored plain. */
+  /** A target with one form whose rows were stored in plain text. */
   const held = (state: Partial<StoredForm['state']> = {}) => {
     const storedPlain = storedUnder(under([]), FORM_A);
     const stored = heldForm(FORM_A, { fields, state: { storedUnder: storedPlain, ...state } });
@@ -244,7 +244,7 @@ describe('what a target holds', () => {
     expect(form?.runs).toHaveLength(1);
   });
 
-  it('L17: is of other settings where a field is hashed now; a form that is gone is as it was', async () => {
+  it('L17: has other settings if a field is hashed now; a form that is gone is unchanged', async () => {
     const [form] = (await held()(['mail'])).forms;
     const losses = [expect.stringMatching(/^The selected or hashed fields have changed/)];
     expect(form).toMatchObject({ losses, refilledAtMs: 8, notices: [] });
@@ -291,7 +291,7 @@ describe('waiting for the source', () => {
       message: expect.stringContaining('(answered 503)'),
       sinceMs: NOW + 2_000,
     });
-    // The request hangs, longer than it was to wait.
+    // The request hangs for longer than it may wait.
     await clock.advance(MINUTE);
     expect(trouble()).not.toBeNull();
     events.emit('forms.settled', { request: 'GET /forms' });

@@ -3,12 +3,12 @@ import { FORM_ID, WARM_UP_ROWS } from '../source/canned-source.ts';
 import { eachPage, PAGE_ROWS } from '../stages/program.ts';
 import { type Measured, type StageCall, timed } from '../stages/stage.ts';
 
-/** Reads the pages by undici and `JSON.parse`: what one thread gives a client that checks nothing. */
+/** Reads the pages with undici and `JSON.parse`: the rate of one thread for a client that checks nothing. */
 export const readParsed = (call: StageCall): Promise<Measured[]> =>
   readBare('parsed', call, () => true);
 
 /**
- * The same, and the least that a typed client does: each ID and status is a text, each time is one, and the answers are in a map,
+ * The same, with the minimum of a typed client: each ID and status is a text, each time is a time, and the answers are in a map,
  * because a field's ID may be any text.
  */
 export const readTypedBare = (call: StageCall): Promise<Measured[]> =>
@@ -46,7 +46,7 @@ async function readBare(
   return [measured];
 }
 
-/** By a handler, as a stream for each body would take more than parsing it does. */
+/** With a handler, because a stream for each body would take longer than parsing it. */
 function bodyOf(pool: Pool, options: Dispatcher.DispatchOptions): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

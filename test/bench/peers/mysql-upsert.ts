@@ -6,8 +6,8 @@ import { type WireRow, wireRows } from './wire-rows.ts';
 const BATCH_ROWS = 1_000;
 
 /**
- * What the sinks of sync tools do to MySQL and MariaDB (Airbyte's, Debezium's JDBC sink): each batch one INSERT … ON DUPLICATE
- * KEY UPDATE of every column, into a table like ours, whether anything changed or not; mysql2 writes the values.
+ * What the sinks of sync tools (Airbyte's, Debezium's JDBC sink) do to MySQL and MariaDB: each batch is one INSERT … ON
+ * DUPLICATE KEY UPDATE of every column, into a table like ours, even if nothing changed. mysql2 writes the values.
  */
 export async function upsertEachBatch(call: StageCall): Promise<Measured[]> {
   const rows = await wireRows(call);
@@ -50,7 +50,7 @@ export async function upsertEachBatch(call: StageCall): Promise<Measured[]> {
   return measured;
 }
 
-/** Several picks as JSON; an answer left out as NULL: a column of numbers takes no empty text. */
+/** Multiple choices as JSON; a missing answer as NULL, because a number column takes no empty text. */
 function cellOf(answer: unknown): unknown {
   if (answer === undefined || answer === null || answer === '') return null;
   return typeof answer === 'object' ? JSON.stringify(answer) : answer;

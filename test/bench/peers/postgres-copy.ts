@@ -6,7 +6,10 @@ import { WARM_UP_ROWS } from '../source/canned-source.ts';
 import { type Measured, type StageCall, timed } from '../stages/stage.ts';
 import { type WireRow, wireRows } from './wire-rows.ts';
 
-/** Rows that are in memory into a table like ours by one bare COPY, the most that PostgreSQL takes from one client. */
+/**
+ * Writes rows that are in memory into a table like ours with one COPY, the fastest way that PostgreSQL offers to one
+ * client.
+ */
 export async function copyAlone(call: StageCall): Promise<Measured[]> {
   const rows = await wireRows(call);
   const columns = Object.entries(rows[0]?.data ?? {});
@@ -34,7 +37,7 @@ export async function copyAlone(call: StageCall): Promise<Measured[]> {
   return [measured];
 }
 
-/** Their text, made on the way. */
+/** Their text, made while it is sent. */
 function* chunks(rows: readonly WireRow[], fieldIds: readonly string[]): Generator<Buffer> {
   const at = new Date().toISOString();
   for (let start = 0; start < rows.length; start += PAGE_ROWS) {

@@ -10,7 +10,7 @@ export interface WireRow {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** The first rows of the source, without any code of the program. */
+/** The first rows of the source, read without any code of the program. */
 export async function wireRows({ env, rows }: StageCall): Promise<WireRow[]> {
   const found: WireRow[] = [];
   const headers = { authorization: `Bearer ${env.FORMS_API_KEY}` };

@@ -1,21 +1,21 @@
 /** The statuses of the specification. */
 export const STATUSES = ['NEW', 'IN_PROGRESS', 'DONE', 'PAID', 'REJECTED', 'ARCHIVED'];
 
-/** Submissions from `first` on, each `step` places on, so many of them; the newest has place 0. */
+/** This many submissions, from `first` on, `step` places apart; the newest has place 0. */
 export interface RowSpan {
   readonly first: number;
   readonly step: number;
   readonly count: number;
 }
 
-/** Of a list: which page. */
+/** The page of a list. */
 interface PageQuery {
   readonly page: number;
   readonly limit: number;
   readonly oldestFirst: boolean;
 }
 
-/** A submission's bytes but for what differs from one to the next, and where that stands. */
+/** A submission's bytes except for the parts that differ between submissions, and the places of these parts. */
 interface Template {
   readonly bytes: Buffer;
   readonly idAt: number;
@@ -29,10 +29,10 @@ const STEP_MS = 60_000;
 const TEMPLATES = 300;
 const ID_LENGTH = 7;
 const NUMBER_LENGTH = 8;
-/** Where the number is to go: in no ID of a field. */
+/** The place of the number: not in the ID of a field. */
 const NUMBER = '#'.repeat(NUMBER_LENGTH);
 const DATE = '2026-01-01T00:00:00.000Z';
-/** Odd, so that multiplying by it shuffles all numbers of 32 bits: IDs come in no order, as those of services do. */
+/** Odd, so that multiplying by it shuffles all 32-bit numbers: IDs are in no order, as in real services. */
 const SHUFFLE = 0x9e3779b1;
 
 const FIRST_FIELD = 1_700_000_000;
@@ -45,15 +45,15 @@ const FIELDS = LABELS.map((label, nth) => ({
   label,
 }));
 
-/** The submissions of one form with 20 fields, some 1 kB each, as bytes of JSON. */
+/** The submissions of one form with 20 fields, about 1 kB each, as bytes of JSON. */
 export class CannedRows {
   readonly total: number;
-  /** The form, as the wire has it. */
+  /** The form, as in a response. */
   readonly form: unknown;
   readonly #templates: readonly Template[];
   readonly #firstNumber: number;
 
-  /** `firstNumber`: how many submissions other forms have before it, as no ID belongs to two forms. */
+  /** `firstNumber`: how many submissions other forms have before it, because no ID belongs to two forms. */
   constructor(formId: string, total: number, firstNumber: number) {
     this.total = total;
     this.#firstNumber = firstNumber;
@@ -61,7 +61,7 @@ export class CannedRows {
     this.#templates = Array.from({ length: TEMPLATES }, (_, nth) => template(formId, nth));
   }
 
-  /** What lies within the dates, both included, and has a status (its place among {@link STATUSES}). */
+  /** The submissions within the dates, both included, with a status (its place among {@link STATUSES}). */
   span(narrow: { fromMs: number | null; toMs: number | null; status: number | null }): RowSpan {
     const { fromMs, toMs, status } = narrow;
     const from = toMs === null ? 0 : Math.max(0, Math.ceil((NEWEST_MS - toMs) / STEP_MS));
@@ -73,7 +73,7 @@ export class CannedRows {
     return { first, step, count: Math.max(0, Math.ceil((end - first) / step)) };
   }
 
-  /** A page of the list, as the wire has it. */
+  /** A page of the list, as in a response. */
   page({ first, step, count }: RowSpan, { page, limit, oldestFirst }: PageQuery): Buffer {
     const skip = (page - 1) * limit;
     const many = Math.max(0, Math.min(limit, count - skip));
@@ -90,13 +90,13 @@ export class CannedRows {
       at = this.#write(bytes, at, place);
       bytes[at++] = 0x2c;
     }
-    // The last comma makes room for the end.
+    // The end replaces the last comma.
     if (many > 0) at--;
     at += bytes.write(end, at, 'latin1');
     return bytes.subarray(0, at);
   }
 
-  /** One submission, by its ID without the prefix; undefined where there is none. */
+  /** One submission, by its ID without the prefix; undefined if it does not exist. */
   one(id: string): Buffer | undefined {
     for (let place = 0; place < this.total; place++) {
       if (this.#idOf(place) !== id) continue;
@@ -144,7 +144,7 @@ const HEARD = ['a friend', 'an advertisement', 'a search engine', 'the press'];
 const NOTE =
   '🐎 Please ring twice, the bell is faint; leave it with the neighbours if nobody is in.';
 
-/** Texts, four numbers, dates that are texts, a choice of several and a yes or no. */
+/** Texts, four numbers, dates that are texts, a multiple choice, and a yes or no. */
 function answers(nth: number): unknown[] {
   const of = <T>(list: readonly T[], salt = 1): T => list[(nth * salt + salt) % list.length]!;
   return [

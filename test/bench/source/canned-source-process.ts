@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { CannedRows, STATUSES, type RowSpan } from './canned-rows.ts';
 
-// A Forms API that costs next to nothing: a page is copied together from templates of bytes. In a process of its own, started
-// with the sizes of its forms by their IDs as JSON; prints its address as JSON. `POST /control` sets how slow it is, and shows
-// when it was asked first.
+// A Forms API that takes almost no time: a page is copied together from templates of bytes. Runs in its own process, started
+// with the sizes of its forms by their IDs as JSON; prints its address as JSON. `POST /control` sets its delay, and returns
+// when it got the first request.
 
 const PREFIX = '/service/v1';
 const LARGEST_PAGE = 100;
@@ -17,7 +17,7 @@ for (const [id, size] of Object.entries(sizes)) {
   forms.set(id, new CannedRows(id, size, submissions));
   submissions += size;
 }
-/** Lists that name no form are of the first one. */
+/** Lists without a form are lists of the first form. */
 const [first] = forms.values();
 let latencyMs = 0;
 let firstAtMs: number | null = null;
@@ -82,7 +82,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 
 const server = createServer((request, response) => void answer(request, response));
 server.keepAliveTimeout = 60_000;
-// Whoever started it may be killed: nobody else would end it.
+// Its parent may be killed, and no other process would end it.
 const parent = process.ppid;
 setInterval(() => process.ppid === parent || process.exit(), 1_000).unref();
 server.listen(0, '127.0.0.1', () => {

@@ -12,14 +12,14 @@ interface Address {
 /** The form that is measured, and a small one to warm up with. */
 export const FORM_ID = 'frm-1';
 export const WARM_UP_ID = 'frm-2';
-/** How many rows are read or written before anything is measured: no form may be smaller. */
+/** How many rows are read or written before anything is measured: each form must have at least this many. */
 export const WARM_UP_ROWS = 6_000;
 
-/** A Forms API with one large form, in a process of its own, that is never what one waits for. */
+/** A Forms API with one large form, in its own process, that is never the bottleneck. */
 export class CannedSource implements AsyncDisposable {
   readonly #child: Child;
   readonly #origin: string;
-  /** The settings that lead to it. */
+  /** The settings for this source. */
   readonly env: Readonly<Record<'FORMS_API_URL' | 'FORMS_API_KEY', string>>;
 
   private constructor(child: Child, { origin, url, apiKey }: Address) {
@@ -39,7 +39,10 @@ export class CannedSource implements AsyncDisposable {
     await this.#child.end('SIGKILL');
   }
 
-  /** From now on each request waits so long. Returns when the first one since the last call came (milliseconds since the epoch). */
+  /**
+   * From now on each request is delayed by this time. Returns when the first request since the last call came (milliseconds since
+   * the epoch).
+   */
   async setLatency(latencyMs: number): Promise<number | null> {
     const body = JSON.stringify({ latencyMs });
     const response = await fetch(`${this.#origin}/control`, { method: 'POST', body });

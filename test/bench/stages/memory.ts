@@ -13,8 +13,8 @@ export interface RunPeaks {
 }
 
 /**
- * Makes both runs over a form of so many submissions, each in a process of its own. Throws when one is not proven. `flags`: of
- * Node, such as a bound on its heap.
+ * Makes both runs over a form with this many submissions, each in its own process. Throws if one is not proven. `flags`:
+ * Node's flags, such as a limit on its heap.
  */
 export async function runPeaks(
   checkout: string,

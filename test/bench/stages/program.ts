@@ -14,10 +14,10 @@ import type { Form, SelectedField, Row } from '../../../src/mirror/types.ts';
 import { FORM_ID } from '../source/canned-source.ts';
 import type { StageCall } from './stage.ts';
 
-/** Pages of the source hold so many. */
+/** A page of the source contains this many. */
 export const PAGE_ROWS = 100;
 
-/** The parts of a checkout of the program, this one's or another's. Another one is taken to have the same shape. */
+/** The parts of a checkout of the program, this one or another, which must have the same structure. */
 export class Program {
   readonly #call: StageCall;
 
@@ -25,7 +25,7 @@ export class Program {
     this.#call = call;
   }
 
-  /** A reader of the source, with as many requests in flight as asked for. */
+  /** A reader of the source, with this many concurrent requests. */
   async reader(): Promise<FormReader> {
     const { env, inFlight } = this.#call;
     const { FORMS_API_URL: baseUrl, FORMS_API_KEY: apiKey } = env;
@@ -45,7 +45,7 @@ export class Program {
     return parseTargetUrl(this.#call.targetUrl).open('bench');
   }
 
-  /** The rows of the first pages, joined, with the fields that they are joined for. */
+  /** The rows of the first pages, joined, with the fields of the join. */
   async rows(many: number): Promise<{ rows: Row[]; fields: readonly SelectedField[] }> {
     const { Join } = await this.#load<typeof RowModule>('mirror/row.ts');
     const { parseSelection } = await this.#load<typeof SelectionModule>('mirror/selection.ts');
@@ -61,7 +61,7 @@ export class Program {
     return { rows, fields: join.fields };
   }
 
-  /** Full runs, one after another, over forms of the source. Throws when one is not proven. */
+  /** Full runs, one after another, over forms of the source. Throws if one is not proven. */
   async runs(): Promise<Runs> {
     const { App } = await this.#load<typeof AppModule>('app.ts');
     const { loadConfig } = await this.#load<typeof ConfigModule>('config.ts');
@@ -97,13 +97,13 @@ export class Program {
   }
 }
 
-/** Reads the form that is measured. */
+/** Reads the measured form. */
 export interface FormReader extends AsyncDisposable {
   form(): Promise<Form>;
   page(page: number): Promise<Pick<Page, 'items'>>;
 }
 
-/** Runs of one process. */
+/** Runs in one process. */
 export interface Runs extends AsyncDisposable {
   run(formId: string): Promise<void>;
 }
@@ -112,7 +112,7 @@ function noFile(path: string): never {
   throw Object.assign(new Error(`no ${path}`), { code: 'ENOENT' });
 }
 
-/** Asks for pages from 1 on until so many rows must have come, several at once. */
+/** Requests pages from 1 on, several at once, until at least this many rows must have come. */
 export async function eachPage(
   rows: number,
   inFlight: number,

@@ -5,20 +5,20 @@ import { Child } from '../../support/child.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import { CannedSource, FORM_ID } from '../source/canned-source.ts';
 
-/** How long after its first requests a process is taken to be at rest. */
+/** How long after its first requests a process counts as idle. */
 const REST_AFTER_MS = 8_000;
 const SUBMISSIONS = 1_000;
 
-/** What `start` with the embedded queue costs. */
+/** The cost of `start` with the embedded queue. */
 export interface QueueCosts {
   /** From the start of the process to its first request, in ms. */
   readonly firstRequestMs: number;
-  /** Resident memory at its highest, and some seconds later; megabytes. */
+  /** Resident memory at its peak, and some seconds later; megabytes. */
   readonly peakMB: number;
   readonly restMB: number;
 }
 
-/** Starts the program twice with one data directory, which the first start makes. Only Linux shows the memory. */
+/** Starts the program twice with one data directory, which the first start creates. Only Linux shows the memory. */
 export async function queueCosts(
   checkout: string,
 ): Promise<{ fresh: QueueCosts; again: QueueCosts }> {

@@ -1,29 +1,29 @@
-/** What a process of its own is to measure. */
+/** The measurement that a process makes. */
 export interface StageCall {
   readonly stage: string;
   /** The checkout whose program is measured. */
   readonly checkout: string;
-  /** What leads to the source. */
+  /** The settings for the source. */
   readonly env: Readonly<Record<'FORMS_API_URL' | 'FORMS_API_KEY', string>>;
   readonly rows: number;
-  /** Requests to the source at once. */
+  /** Concurrent requests to the source. */
   readonly inFlight: number;
-  /** A fresh database, or file. */
+  /** A fresh database or file. */
   readonly targetUrl: string;
-  /** Another one, for runs before anything is measured: what a run leaves at its end, an index say, would make the next first one slower. */
+  /** Another one, for runs before the measurement: what a run leaves at its end, such as an index, would slow down the next first run. */
   readonly warmUpUrl: string;
   /** A fresh folder. */
   readonly folder: string;
 }
 
-/** One thing that was measured. */
+/** One measurement. */
 export interface Measured {
   readonly name: string;
   readonly rows: number;
   readonly ms: number;
 }
 
-/** Times one piece of work over so many rows. */
+/** Measures the time of one piece of work over this many rows. */
 export async function timed(
   name: string,
   rows: number,

@@ -5,13 +5,13 @@ import { readPages } from './fetch.ts';
 import { Program } from './program.ts';
 import { type Measured, type StageCall, timed } from './stage.ts';
 
-/** Rows that a run stores at a time. */
+/** Rows that a run stores in one batch. */
 const BATCH_ROWS = 2_000;
 
 const FORM = { id: 'frm-1', slug: 'orders', name: 'Orders' };
 const WARM_UP = { id: 'frm-2', slug: 'warm-up', name: 'Warm-up' };
 
-/** Writes rows that are in memory into a target: a first time, and unchanged. */
+/** Writes rows that are in memory into a target: once new, and once unchanged. */
 export async function writeAlone(call: StageCall): Promise<Measured[]> {
   const program = new Program(call);
   const { rows, fields } = await program.rows(call.rows);
@@ -25,8 +25,8 @@ export async function writeAlone(call: StageCall): Promise<Measured[]> {
 }
 
 /**
- * Reads all pages, of which nothing is made, while it writes rows that are in memory: what a run would take that had nothing
- * to join and to prove, and in which neither ever waited for the other.
+ * Reads and drops all pages while it writes rows that are in memory: the time of a run that had nothing to join and to
+ * prove, and in which reading and writing never waited for each other.
  */
 export async function readAndWrite(call: StageCall): Promise<Measured[]> {
   const program = new Program(call);
