@@ -5,7 +5,10 @@ import { describe, expect, it } from 'vitest';
 const SRC = resolve(import.meta.dirname, '../src');
 const PACKAGES = resolve(import.meta.dirname, '../packages');
 
-/** The layers, lowest first. A file imports from its own folder or from a lower layer, never from a folder beside it. */
+/**
+ * The layers, lowest first. A file imports from its own folder or from a lower layer, never from a folder of the same
+ * layer.
+ */
 const LAYERS: readonly (readonly string[])[] = [
   ['base'],
   ['mirror'],
@@ -18,7 +21,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['cli'],
 ];
 
-/** Only these may use the sandbox: it is for trying things out, not for the worker. */
+/** Only these may use the sandbox: it is for trials, not for the worker. */
 const SANDBOX_USERS = new Set(['cli', 'sandbox']);
 
 function filesOf(folder: string): string[] {
@@ -44,7 +47,7 @@ function importsOf(file: string): string[] {
   );
 }
 
-/** A sentence for a wrong import, undefined for a right one. */
+/** A sentence for a wrong import; undefined for a correct one. */
 function complaint(file: string, imported: string): string | undefined {
   const [from, to] = [folderOf(file), folderOf(imported)];
   const place = `${relative(SRC, file)} imports ${relative(SRC, imported)}`;
@@ -64,28 +67,28 @@ describe('the layers', () => {
     expect(files.filter((file) => layerOf(folderOf(file)) < 0)).toEqual([]);
   });
 
-  it('are imported downwards only', () => {
+  it('are imported only downward', () => {
     const complaints = files.flatMap((file) =>
       importsOf(file).map((imported) => complaint(file, imported)),
     );
     expect(complaints.filter((text) => text !== undefined)).toEqual([]);
   });
 
-  it('catch an import that goes up or sideways', () => {
+  it('find an import that goes up or sideways', () => {
     expect(complaint(join(SRC, 'base/x.ts'), join(SRC, 'mirror/y.ts'))).toContain('not below');
     expect(complaint(join(SRC, 'forms/x.ts'), join(SRC, 'targets/y.ts'))).toContain('not below');
     expect(complaint(join(SRC, 'sync/x.ts'), join(SRC, 'sandbox/y.ts'))).toContain('sandbox');
   });
 });
 
-/** What the emulators share with the sandbox: how any service replies, and fails. */
+/** The parts that emulators share with the sandbox: the replies and failures of any service. */
 const SHARED: ReadonlySet<string> = new Set([
   join(SRC, 'sandbox/reply.ts'),
   join(import.meta.dirname, 'support/faults.ts'),
 ]);
 
 describe('an emulator', () => {
-  it('imports of the program only how the sandbox replies: it knows nothing of the tested code', () => {
+  it("imports only the sandbox's reply code from the program: it does not depend on the tested code", () => {
     const emulators = readdirSync(PACKAGES).filter((name) => name.endsWith('-emulator'));
     const strays = emulators.flatMap((name) => {
       const home = join(PACKAGES, name);

@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest';
 const SRC = resolve(import.meta.dirname, '../src');
 
 interface Rule {
-  /** What only one place may contain. */
+  /** A pattern that only one place may contain. */
   readonly pattern: RegExp;
-  /** That place, and those with a reason of their own. */
+  /** That place, and places with their own reason. */
   readonly allowed: readonly string[];
   /** What to use everywhere else. */
   readonly instead: string;
@@ -16,7 +16,7 @@ interface Rule {
 const RULES: Readonly<Record<string, Rule>> = {
   'time limits': {
     pattern: /\bsetTimeout\(/,
-    // A request has limits of its own; the program ends itself when nothing else does.
+    // A request has its own limits; the program ends itself if nothing else does.
     allowed: ['base/clock.ts', 'forms/http.ts', 'cli.ts'],
     instead: 'withinTime of base/clock.ts, or Clock.sleep',
   },
@@ -50,7 +50,7 @@ const RULES: Readonly<Record<string, Rule>> = {
 const files = readdirSync(SRC, { withFileTypes: true, recursive: true })
   .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
   .map((entry) => relative(SRC, join(entry.parentPath, entry.name)))
-  // The stand-in is another program: it has its own ways.
+  // The sandbox is another program with its own rules.
   .filter((file) => !file.startsWith('sandbox/'));
 
 const textOf = (file: string): string => readFileSync(join(SRC, file), 'utf8');

@@ -12,7 +12,7 @@ interface Packed {
   readonly files: readonly { readonly path: string }[];
 }
 
-/** What `npm pack` would put into the published package, without building it first: `dist/` may be missing. */
+/** The files that `npm pack` would put into the published package, without a build: `dist/` may be missing. */
 function packed(): Packed {
   const json = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
     cwd: ROOT,
@@ -24,7 +24,7 @@ function packed(): Packed {
   return only;
 }
 
-/** Where the links and pictures of a page lead, as paths in the repository. */
+/** The targets of a page's links and pictures, as paths in the repository. */
 const linksOf = (page: string): string[] =>
   [...read(page).matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, link = '']) =>
     normalize(join(dirname(page), link)),
@@ -37,13 +37,13 @@ describe('the published package', () => {
   const { bundled, files } = packed();
   const paths = files.map(({ path }) => path);
 
-  it('has the program, its documents and what deploys it, and nothing of the checkout', () => {
+  it('has the program, its documents and the deployment files, and nothing else from the checkout', () => {
     expect(bundled).toEqual([]);
     expect(paths).toEqual(
       expect.arrayContaining([
         'bin/forms-mirror.js',
         'SECURITY.md',
-        // What the unit's own head, and docs/operating.md, send people to.
+        // The comment in the unit, and docs/operating.md, refer to them.
         'deploy/systemd/forms-mirror.service',
         'deploy/prometheus/alerts.yaml',
         'docs/operating.md',
@@ -58,7 +58,7 @@ describe('the published package', () => {
     );
   });
 
-  it('has the pictures and the pages that its documents show and lead to', () => {
+  it('has the pictures and the pages that its documents show and link to', () => {
     const pages = paths.filter((path) => path.endsWith('.md') && !path.startsWith('dist/'));
     const links = [...new Set(pages.flatMap(linksOf))];
     expect(links).toContain('docs/pictures/sheet.png');
@@ -76,7 +76,7 @@ describe('the published package', () => {
       'bundleDependencies',
     ];
     expect(fields.filter((field) => field in manifest)).toEqual([]);
-    // npm would warn of scripts that a package runs where it is installed.
+    // npm would warn about scripts that a package runs on installation.
     const scripts = Object.keys(manifest['scripts'] as object);
     expect(scripts.filter((name) => /^(pre|post)?(install|prepare)$/.test(name))).toEqual([]);
   });

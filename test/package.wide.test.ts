@@ -19,7 +19,7 @@ import {
 } from './support/servers.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
-/** What everything may take that `npm install` makes. It takes some 31 MB, of which PGlite is 16. */
+/** The limit for everything that `npm install` makes. It takes about 31 MB, of which PGlite is 16. */
 const MOST_MB = 40;
 
 let folder: string;
@@ -32,7 +32,7 @@ const npm = (cwd: string, ...args: string[]): void =>
     stdio: ['ignore', 'ignore', 'inherit'],
   });
 
-// From nothing but the package: npm may ask no registry.
+// Only from the package: npm may not use the registry.
 beforeAll(() => {
   folder = scratchFolder('package', 128);
   npm(ROOT, 'pack', '--pack-destination', folder);
@@ -52,7 +52,7 @@ async function openPlace(onFinished: Finally) {
   const place = await ChildPlace.open(onFinished, { store });
   const start = (args: readonly string[], env = {}): Child =>
     place.startScript(bin, args, { DATA_DIR: join(place.folder, 'data'), ...env });
-  /** What it printed, and how it ended. */
+  /** Its output and its exit code. */
   const run = async (args: readonly string[], env = {}): Promise<string> => {
     const child = start(args, env);
     const { code } = await child.ended;
@@ -73,7 +73,7 @@ describe('the installed package', () => {
     expect(bytes / 1_048_576).toBeLessThan(MOST_MB);
   });
 
-  it('has the licences and a bill of materials of what it contains', () => {
+  it('has the licenses and a bill of materials of its contents', () => {
     const read = (name: string): string =>
       readFileSync(join(installed, 'forms-mirror/dist', name), 'utf8');
     const { components } = JSON.parse(read('sbom.cdx.json')) as {
@@ -103,7 +103,7 @@ describe('the installed package', () => {
     );
   });
 
-  it('checks, copies and verifies from a sandbox of its own', async ({ onTestFinished }) => {
+  it('checks, copies and verifies from its own sandbox', async ({ onTestFinished }) => {
     const { start, run } = await openPlace(onTestFinished);
     const sandbox = start(['sandbox', '--port', '0', '--submissions', '40']);
     await sandbox.shows(/TARGET_FIELDS=\S+\n/);
@@ -113,10 +113,10 @@ describe('the installed package', () => {
     expect(await run(['verify'], source)).toMatch(/the same[^]*exit 0$/);
   });
 
-  it('reaches a sheet', async ({ onTestFinished }) => {
+  it('connects to a sheet', async ({ onTestFinished }) => {
     const { run } = await openPlace(onTestFinished);
     const { env } = await openSheet();
-    // A pass would load no other module, and take its time: Google allows a request a second.
+    // A run would load no other module, and take time: Google allows one request per second.
     expect(await run(['check'], env)).toMatch(/exit 0$/);
   });
 

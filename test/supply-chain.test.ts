@@ -10,7 +10,7 @@ import { scratchFolder } from './support/scratch.ts';
 const ROOT = resolve(import.meta.dirname, '..');
 const read = (file: string): string => readFileSync(resolve(ROOT, file), 'utf8');
 
-/** Whether instructions take files only from stages of the file: not from images, nor by address. */
+/** Whether instructions copy files only from stages of the file: neither from images nor from an address. */
 function takesOnlyFromStages(dockerfile: string): boolean {
   const sources = [...dockerfile.matchAll(/\bfrom=([^\s,]*)/gi)].map(([, name]) => name ?? '');
   const stages = new Set(
@@ -24,12 +24,12 @@ const BY_DIGEST = /^[a-z0-9./-]+:[\w.-]+@sha256:[0-9a-f]{64}$/;
 describe('the Dockerfile', () => {
   const dockerfile = read('Dockerfile');
 
-  it('builds from an image that is named by its digest, so a moved tag changes nothing', () => {
+  it('builds from an image with a digest, so that a moved tag changes nothing', () => {
     const [, image] = /^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile) ?? [];
     expect(image).toMatch(BY_DIGEST);
     const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map((match) => match[1]);
     expect(new Set(bases)).toEqual(new Set(['${NODE_IMAGE}']));
-    // A frontend of BuildKit is an image too.
+    // A frontend of BuildKit is an image, too.
     expect(dockerfile).not.toMatch(/^# *syntax *=/m);
     expect(takesOnlyFromStages(dockerfile)).toBe(true);
   });
@@ -39,7 +39,7 @@ describe('the Dockerfile', () => {
     expect(users.at(-1)).toBe('node');
   });
 
-  it('installs what the lock file names and runs no script of a package', () => {
+  it('installs the packages of the lock file and runs no script of a package', () => {
     const installs = dockerfile.match(/npm (?:ci|i|install)\b.*$/gm) ?? [];
     expect(installs).not.toEqual([]);
     for (const install of installs) expect(install).toMatch(/^npm ci .*--ignore-scripts/);
@@ -76,7 +76,7 @@ describe('docker-compose.yml', () => {
   const compose = parse(text, { merge: true }) as Compose;
   const { services, networks, secrets } = compose;
 
-  it.each(Object.entries(services))('confines %s', (_name, service) => {
+  it.each(Object.entries(services))('restricts %s', (_name, service) => {
     expect(service).toMatchObject({
       read_only: true,
       cap_drop: ['ALL'],
@@ -87,7 +87,7 @@ describe('docker-compose.yml', () => {
     expect(service.user).toMatch(/^(?!root|0)\w+$/);
   });
 
-  it('takes images from elsewhere by digest only', () => {
+  it('takes images from elsewhere only by digest', () => {
     const taken = Object.values(services).filter(({ build }) => build === undefined);
     expect(taken.filter(({ image = '' }) => !BY_DIGEST.test(image))).toEqual([]);
   });
@@ -106,7 +106,7 @@ describe('docker-compose.yml', () => {
     expect(ignored).toEqual(expect.arrayContaining(['.env', 'secrets/']));
   });
 
-  it('hands .env to start and worker, and every line of its own is a setting', () => {
+  it('passes .env to start and worker, and every variable of its own is a setting', () => {
     const known = new Set(SETTING_NAMES.flatMap((name) => [name, `${name}_FILE`]));
     for (const [name, service] of Object.entries(services)) {
       const isOurs = name === 'start' || name === 'worker';
@@ -116,14 +116,14 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('lets Redis in by a password that no command line shows, and keeps its jobs', () => {
+  it('protects Redis by a password that no command line shows, and keeps its jobs', () => {
     const command = services['redis']?.command?.join(' ') ?? '';
     expect(command).toContain('requirepass');
     expect(command).not.toContain('--requirepass');
     expect(command).toContain('--maxmemory-policy noeviction --appendonly yes -');
   });
 
-  it('has Redis itself hear that it is to stop, and takes its password from the secret', () => {
+  it('lets Redis itself receive the stop signal, and takes its password from the secret', () => {
     const folder = scratchFolder('compose-redis');
     try {
       writeFileSync(join(folder, 'secret'), 'kZ4vQ1mW\n');
@@ -134,7 +134,7 @@ describe('docker-compose.yml', () => {
       );
       const env = { PATH: `${folder}:${process.env['PATH']}` };
       const { pid, stdout } = spawnSync(shell, args, { env, encoding: 'utf8' });
-      // Another process than the first would never hear a signal.
+      // Only the first process would receive a signal.
       const options = '--maxmemory-policy noeviction --appendonly yes -';
       expect(stdout).toBe(`${pid} ${options}\nrequirepass kZ4vQ1mW\n`);
     } finally {
@@ -151,7 +151,7 @@ describe('docker-compose.yml', () => {
     expect(services['start']?.ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/)]);
   });
 
-  it('keeps what processes record in a volume, and does not start wrong settings again and again', () => {
+  it('keeps the records of processes in a volume, and does not start wrong settings again and again', () => {
     for (const name of ['start', 'worker']) {
       const { environment = {}, volumes: own = [], entrypoint } = services[name] ?? {};
       expect(environment['DATA_DIR']).toBe('/data');
@@ -174,8 +174,8 @@ interface LockEntry {
 }
 
 /**
- * Builds for other machines than those of the image, CI and the lock file's author, of versions that the registry which
- * made it did not offer for them: so npm wrote no checksum. Check a new version of one again.
+ * Builds for machines other than those of the image, CI and the lock file's author, in versions that the registry at
+ * that time did not offer for them, so that npm wrote no checksum. Check a new version of one again.
  */
 const WITHOUT_CHECKSUM: readonly RegExp[] = [
   /^@msgpackr-extract\/msgpackr-extract-[\w-]+@3\.0\.7$/,
@@ -193,7 +193,7 @@ describe('package-lock.json', () => {
     ([path, { link }]) => path.startsWith('node_modules/') && link !== true,
   );
 
-  it('holds a checksum of every package but builds for other machines that are looked at', () => {
+  it('has a checksum for every package except for reviewed builds for other machines', () => {
     const bare = entries.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'));
     const names = bare.map(([path, entry]) => `${path.slice(13)}@${entry.version ?? ''}`);
     const unknown = names.filter((name) => !WITHOUT_CHECKSUM.some((known) => known.test(name)));
@@ -206,11 +206,11 @@ describe('package-lock.json', () => {
           ['x64', 'arm64'].some((each) => cpu.includes(each))),
     );
     expect(ofImage.map(([path]) => path)).toEqual([]);
-    // A line that nothing needs any more would let a later package pass.
+    // An unused line would let a later package pass.
     for (const known of WITHOUT_CHECKSUM) expect(names.some((name) => known.test(name))).toBe(true);
   });
 
-  it('takes no package from elsewhere than the registry', () => {
+  it('takes no package from outside the registry', () => {
     const elsewhere = entries.filter(
       ([, { resolved }]) =>
         !/^(?:undefined$|https:\/\/registry\.npmjs\.org\/)/.test(String(resolved)),
@@ -218,7 +218,7 @@ describe('package-lock.json', () => {
     expect(elsewhere.map(([path]) => path)).toEqual([]);
   });
 
-  it('holds no package of a licence that was not reviewed', () => {
+  it('contains no package with a license that was not reviewed', () => {
     const all = licences(read('package-lock.json'));
     expect(all.filter(({ isAllowed }) => !isAllowed)).toEqual([]);
     expect(all.length).toBe(entries.length);

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { projectText } from './support/readme.ts';
 
-/** Turns of phrase that a colleague would not say. Some hits are right, so they are counted, not forbidden. */
+/** Odd turns of phrase. Some hits are correct, so they are counted, not forbidden. */
 const ODD = [
   /\bwhat (?:is|was|are|were|can|cannot|had|has|it|they|he|one|people|there|comes?|came|lies|stands)\b(?! (?:new|next|happens)\b)/gi,
   /\bwh(?:o|at|ich)ever\b/gi,
@@ -23,7 +23,7 @@ const ODD = [
   /\bdear(?:er)?\b|\bthereby\b|\bwherein\b|\bhereby\b/gi,
 ];
 
-/** Names that were given up, with the ones that took their place. */
+/** Retired names, by the names that replaced them. */
 const RETIRED: Readonly<Record<string, RegExp>> = {
   held: /\bwithheld\b|\bwithhold/i,
   'write-back': /\bmarking\b/i,
@@ -48,18 +48,18 @@ const TEXTS = {
   comments: code.filter((part) => part.startsWith('/')),
 };
 
-/** Most hits in a thousand words. */
+/** The maximum number of hits per thousand words. */
 const MOST = 0.8;
 
 describe.each(Object.entries(TEXTS))('the words of %s', (_, parts) => {
   const text = parts.join('\n').replaceAll(/\n\s*\*\s?/g, ' ');
 
-  it(`have at most ${MOST} odd turns of phrase in a thousand`, () => {
+  it(`has at most ${MOST} odd turns of phrase per thousand words`, () => {
     const hits = ODD.flatMap((pattern) => text.match(pattern) ?? []).length;
     expect((hits / text.split(/\s+/).length) * 1_000).toBeLessThanOrEqual(MOST);
   });
 
-  it.each(Object.entries(RETIRED))('say %s, not the name before', (_name, pattern) => {
+  it.each(Object.entries(RETIRED))('uses %s, not the former name', (_name, pattern) => {
     expect(parts.flatMap((part) => pattern.exec(part)?.[0] ?? [])).toEqual([]);
   });
 });

@@ -28,7 +28,7 @@ function ended(outcome: OutcomeName, agoMs = 0, form = FORM_A, target = 'db'): R
 }
 
 describe('DATA_DIR', () => {
-  it('keeps failed runs, since the first in a row, of each form in each target', async () => {
+  it('records failed runs, since the first in a row, of each form in each target', async () => {
     for (const agoMs of [HOUR, MINUTE]) await dataDir.noteRun(ended('failed', agoMs));
     await dataDir.noteRun(ended('gone', 0, FORM_B));
     await dataDir.noteRun(ended('failed', 0, FORM_A, 'sheet ../../x'));
@@ -55,13 +55,13 @@ describe('DATA_DIR', () => {
     ['busy', true],
     ['paused', true],
     ['stopped', true],
-  ])('after a run that ended %s: a failure is kept: %s', async (outcome, isKept) => {
+  ])('after a run that ended %s: the failure is recorded: %s', async (outcome, isKept) => {
     await dataDir.noteRun(ended('failed', HOUR));
     await dataDir.noteRun(ended(outcome));
     expect((await dataDir.kept()).runs).toHaveLength(isKept ? 1 : 0);
   });
 
-  it('keeps that the source would not list its forms until it does; no fault of another part', async () => {
+  it('records that the source would not list its forms until it does; no fault of another part', async () => {
     const away = new MirrorError('FORMS_FAILED', 'away');
     await dataDir.noteSource(away, NOW - HOUR);
     await dataDir.noteSource(away, NOW);
@@ -73,7 +73,7 @@ describe('DATA_DIR', () => {
     expect((await dataDir.kept()).source).toBeNull();
   });
 
-  it('L11, L15: holds no cause of an error', async () => {
+  it('L11, L15: contains no cause of an error', async () => {
     await dataDir.noteRun(ended('failed'));
     const paths = pathsBelow(folder);
     const file = paths.find((path) => path.endsWith('.json'));
@@ -81,7 +81,7 @@ describe('DATA_DIR', () => {
     expect(paths).toHaveLength(3);
   });
 
-  it('notices a copy that is gone: one that this target at this address has held', async () => {
+  it('recognizes that a copy is gone if this target at this address has held it', async () => {
     const note = (outcome: OutcomeName, wasEmpty: boolean, atMs: number, address = 'a') =>
       dataDir.noteCopy({ ...ended(outcome), wasEmpty }, address, atMs);
     expect(await note('failed', true, 1)).toBe(false);
@@ -117,7 +117,7 @@ describe('DATA_DIR', () => {
     expect((await dataDir.kept()).runs).toMatchObject([{ sinceMs: NOW }]);
   });
 
-  it('knows whether something can be kept', async () => {
+  it('shows whether records can be written', async () => {
     expect(await dataDir.trouble()).toBeNull();
     await dataDir.noteRun(ended('failed'));
     expect(await dataDir.trouble()).toBeNull();
@@ -129,7 +129,7 @@ describe('DATA_DIR', () => {
       );
   });
 
-  it('that is unwritable: the failure of a write is told, and leaves nothing half', async ({
+  it('that is not writable: the failed write is reported, and leaves no partial file', async ({
     skip,
   }) => {
     skip(process.getuid?.() === 0, 'root may write everywhere');
@@ -141,7 +141,7 @@ describe('DATA_DIR', () => {
     await expect(dataDir.noteRun(ended('failed'))).rejects.toMatchObject({ code: 'EACCES' });
   });
 
-  it('that is full says so, and a write leaves nothing half', async ({ skip }) => {
+  it('that is full is reported, and a write leaves no partial file', async ({ skip }) => {
     const disk = mountSmallDisk(4);
     if (disk === undefined) return skip('no file system may be mounted');
     try {
@@ -164,7 +164,7 @@ describe('DATA_DIR', () => {
 describe('the records of processes', () => {
   const own = { host: hostname(), pid: process.pid };
   const elsewhere = { host: 'web-7', pid: 42 };
-  /** Of a process ID that no process can have. */
+  /** A process ID that no process can have. */
   const dead = { host: hostname(), pid: 2 ** 30 };
   const away = (agoMs: number) =>
     ({ code: 'QUEUE_FAILED', message: 'No answer.', sinceMs: NOW - agoMs }) as const;
@@ -180,13 +180,13 @@ describe('the records of processes', () => {
     ['one that has written nothing for 46 s', { ...own, atMs: NOW - 46_000 }, false],
     ['one of another machine that has just written', elsewhere, true],
     ['one of another machine that has not', { ...elsewhere, atMs: NOW - 46_000 }, false],
-  ])('tell whether it runs: %s', async (_name, changes, isRunning) => {
+  ])('show whether it runs: %s', async (_name, changes, isRunning) => {
     await record(changes);
     expect(await readProcesses(dataDir, NOW)).toHaveLength(isRunning ? 0 : 1);
     expect(await startRunsHere(dataDir, NOW)).toBe(isRunning);
   });
 
-  it('say together what the mirror waits for, and which process died last', async () => {
+  it('show together which waits the mirror has, and which process died last', async () => {
     expect(await readProcesses(dataDir, NOW)).toEqual([]);
     await record({ ...dead, atMs: NOW - DAY });
     await record({ ...elsewhere, role: 'worker', atMs: NOW - HOUR, troubles: [away(DAY)] });
@@ -206,12 +206,12 @@ describe('the records of processes', () => {
       away(7),
       expect.objectContaining({ code: 'SOURCE_WAITING' }),
     ]);
-    // The process itself knows better than its last record, and sees the queue by itself.
+    // The process itself knows more than its last record, and reads the queue itself.
     expect(await readProcesses(dataDir, NOW, true)).toEqual([{ ...WAIT, message: 'Later.' }]);
     expect(await startRunsHere(dataDir, NOW)).toBe(false);
   });
 
-  it('are kept up to date while a process runs, and end with it and with those that died', async () => {
+  it('are kept up to date while a process runs, and removed when it ends; those of dead processes, too', async () => {
     const clock = new VirtualClock(NOW);
     let isQueueThere = true;
     await record(dead);
@@ -233,7 +233,7 @@ describe('the records of processes', () => {
       await expect.poll(() => clock.sleepers).toBe(1);
       await clock.advance(10_000);
       const atMs = clock.now();
-      // The one that was killed elsewhere is known to be dead after 45 s only.
+      // The process that was killed on another machine counts as dead only after 45 s.
       await expect
         .poll(() => dataDir.processes.all())
         .toContainEqual(expect.objectContaining({ atMs }));

@@ -12,9 +12,7 @@ import type { Pause } from '../../src/mirror/pauses.ts';
 import type { Run } from '../../src/mirror/port.ts';
 import type { FormIdentity } from '../../src/mirror/types.ts';
 
-/*
- * Facts of a mirror with one target and two forms in which nothing is wrong, changed as a test wants it.
- */
+/** Facts of a mirror with one target and two forms without problems, with the changes of a test. */
 
 export const NOW = Date.UTC(2026, 4, 12, 9, 30);
 export const MINUTE = 60_000;
@@ -26,7 +24,7 @@ export const FORM_B: FormIdentity = { id: 'frm_b', slug: 'b', name: 'Form B' };
 /** `ms` before NOW, as ISO. */
 export const before = (ms: number): string => new Date(NOW - ms).toISOString();
 
-/** A run that ended well `agoMs` before NOW. */
+/** A run that ended successfully `agoMs` before NOW. */
 export const run = (agoMs: number, changes: Partial<Run> = {}): Run => ({
   startedAtMs: NOW - agoMs - 800,
   endedAtMs: NOW - agoMs,
@@ -64,7 +62,7 @@ export const kept = (agoMs: number, changes: Partial<KeptRun> = {}): KeptRun => 
 export type FormChanges = Partial<Omit<HeldForm, 'state'>> & {
   readonly state?: Partial<FormState>;
   readonly tally?: Partial<Tally>;
-  /** When source and copy last agreed, by a run that ended then. */
+  /** When source and copy last agreed, with a run that ended then. */
   readonly agoMs?: number;
 };
 
@@ -124,7 +122,7 @@ export const job = (changes: Partial<RunningJob> = {}): RunningJob => ({
   ...changes,
 });
 
-/** A queue that does not answer, since then. */
+/** A queue that has not answered since then. */
 export const queueAway = (sinceMs: number): Pick<Facts, 'queue' | 'troubles'> => ({
   queue: { ...QUEUE, isReachable: false },
   troubles: [{ code: 'QUEUE_FAILED', message: 'The queue does not answer.', sinceMs }],
@@ -152,7 +150,7 @@ export const targetOf = (
   ...read,
 });
 
-/** What differs from a mirror in which nothing is wrong. `a`, `b`: of its forms; `held`, `read`: of its target. */
+/** The differences from a mirror without problems. `a`, `b`: of its forms; `held`, `read`: of its target. */
 export type Situation = Partial<Facts> & {
   readonly a?: FormChanges;
   readonly b?: FormChanges;
@@ -180,7 +178,7 @@ export const pause = (formId: string | null, reason: string | null = 'a new tab'
   return { formId, since: before(HOUR), by: 'command line, ann@ops-1', reason };
 };
 const NEW = { id: 'frm_new', slug: 'new', name: 'New' };
-/** `sinceAgoMs`: when its forms were planned first. */
+/** `sinceAgoMs`: when its forms were first planned. */
 export const planOf = (forms = [FORM_A, FORM_B, NEW], agoMs = 1_000, sinceAgoMs = agoMs) => ({
   atMs: NOW - agoMs,
   listed: [],

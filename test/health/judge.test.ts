@@ -65,7 +65,10 @@ function claimed(claim: ShownClaim): string {
   return times.join(', ').replaceAll(' ago', '') + exceptText(claim);
 }
 
-/** `waiting: Stale [STALE error]; claims nothing`, less what is so where nothing is wrong, and the words of its first problem. */
+/**
+ * `waiting: Stale [STALE error]; claims nothing`, without the parts that are the same without a problem, and without the text of
+ * its first problem.
+ */
 function formText({ state, title, problems, claim }: FormReport): string {
   const found = problems.length === 0 ? '' : ` ${shortOf(problems)}`;
   const isPlain = title === STATE_TITLES[state] || title === problems[0]?.title;
@@ -87,7 +90,7 @@ function text({ state, title, problems, source, targets, forms }: Report): strin
   ].join(' | ');
 }
 
-/** What has happened to a form; what the report says of it, where nothing else is wrong. */
+/** What has happened to a form, and what the report says about it if there is no other problem. */
 const FORM_CASES: readonly (readonly [string, FormChanges, string])[] = [
   ['nothing is wrong', {}, 'ok'],
   [
@@ -159,7 +162,7 @@ const FORM_CASES: readonly (readonly [string, FormChanges, string])[] = [
     'failed [STALE error, RUN_INCOMPLETE warning]; claims 1 h, 1 h, 2 h',
   ],
 ];
-/** What has happened; what the report says of all, and of each form that is not well. */
+/** What has happened, and what the report says about everything and about each form with a problem. */
 const CASES: readonly (readonly [string, Situation, string])[] = [
   [
     'a copy was gone and was filled again within the week',
@@ -344,11 +347,11 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
 ];
 
 describe('the judge', () => {
-  it.each(FORM_CASES)('of one form: %s', (_name, a, expected) => {
+  it.each(FORM_CASES)('about one form: %s', (_name, a, expected) => {
     const report = judge(factsOf({ a }));
     const form = formOf(report);
     expect(formText(form)).toBe(expected);
-    // Nothing else is wrong, and the mirror is no better than its form.
+    // There is no other problem, and the mirror is no better than its form.
     const { state } = form;
     expect(report).toMatchObject({ problems: [], targets: [{ problem: null }] });
     expect(formText(formOf(report, FORM_B))).toBe('ok');
@@ -359,7 +362,7 @@ describe('the judge', () => {
     expect(text(judge(factsOf(situation)))).toBe(expected);
   });
 
-  it('says of what all is well as of when', () => {
+  it('says as of when everything is healthy', () => {
     expect(judge(factsOf())).toMatchObject({
       title: 'Up to date: submissions and statuses as of 20 s ago, answers as of 2 h ago',
       summary: '2 forms in 1 target · 200 submissions',
@@ -378,7 +381,7 @@ describe('the judge', () => {
       },
     ],
     [
-      // L8: the command accepts those of this form in this target only.
+      // L8: the command accepts only the deletions of this form in this target.
       { tally: { held: 9 }, runs: [run(1, { held: 9 }), run(HOUR, { held: 9 }), run(DAY)] },
       {
         message: expect.stringMatching(/^9 rows are missing .* None was marked deleted\.$/),
@@ -410,13 +413,13 @@ describe('the judge', () => {
     expect(formOf(judge(factsOf({ a }))).problems).toMatchObject([expected]);
   });
 
-  it('L17: reports refused status changes only while the target lists some', () => {
+  it('L17: reports refused status changes only as long as the target lists some', () => {
     const ofStatuses = (refused: number) =>
       formOf(judge(factsOf({ a: { writeBack: WRITTEN, tally: { refused } } }))).problems;
     expect(ofStatuses(1)).toMatchObject([
       { code: 'WRITE_BACK_REFUSED', message: expect.stringContaining('1 submission could') },
     ]);
-    // The submission changed, or was forgotten, and no write-back was needed since.
+    // The submission changed, or was forgotten, and no write-back was needed since then.
     expect(ofStatuses(0)).toEqual([]);
   });
 
@@ -471,7 +474,7 @@ describe('the judge', () => {
     expect(isCurrent(judge(factsOf(situation)))).toBe(expected);
   });
 
-  it('L17: knows no numbers of a form in a target that was never read; of one that is empty, 0', () => {
+  it('L17: gives no numbers for a form in a target that was never read, and 0 for one that is empty', () => {
     const some = keeping({ runs: [kept(1_000)] });
     const never = judge(factsOf({ ...some, read: { value: null, readAtMs: 0, trouble: AWAY } }));
     const numbers = (n: number | null) => {
@@ -485,7 +488,7 @@ describe('the judge', () => {
     expect(formOf(judge(factsOf({ ...some, held: { forms: [] } })))).toMatchObject(numbers(0));
   });
 
-  it('L12: blames the target that fails, and no other; counts submissions once', () => {
+  it('L12: blames only the target that fails, and counts submissions once', () => {
     const targets = [targetOf(), targetOf({}, { name: 'sheet', trouble: AWAY })];
     const report = judge(factsOf({ targets }));
     expect(report.targets).toMatchObject([
@@ -498,7 +501,7 @@ describe('the judge', () => {
     expect(report.summary).toMatch(/^2 forms in 2 targets · 200 submissions/);
   });
 
-  it('says by whom a form is paused, and how to go on', () => {
+  it('says who paused a form, and how to resume', () => {
     const one = judge(factsOf({ held: { pauses: [pause('frm_a', null)] } }));
     const said = { since: before(HOUR), by: 'command line, ann@ops-1', reason: null };
     const command = 'forms-mirror resume --form a --target db';

@@ -14,7 +14,7 @@ import {
   NOW,
 } from './facts.ts';
 
-/** What a sheet shows of a form; `records`: of its target. */
+/** What a sheet shows about a form; `records`: of its target. */
 function words(changes: FormChanges = {}, records: Readonly<Record<string, unknown>> = {}) {
   const stored = heldForm(FORM_A, changes);
   return describeForm('sheet', MINUTE)(stored, (key) => records[key] ?? null, NOW);
@@ -66,12 +66,12 @@ describe('the words of the Mirror tab', () => {
   it.each(CASES)('%s', (_name, changes, records, expected) => {
     const health = words(changes, { ...records });
     expect(health).toMatchObject(expected);
-    // People of an office have no command line: they know whom to ask.
+    // Office users have no command line, but they know whom to ask.
     const text = Object.values(health).join(' ');
     expect(text).not.toMatch(/forms-mirror|--\w|[A-Z]{3,}_[A-Z]+ ?=/);
     const isWell = health.state === 'ok' || health.state === 'waiting';
     expect(health.remedy?.includes('admin') ?? false).toBe(!isWell);
-    // L17: a sheet is not written while nothing comes. What it shows stays true until its clock calls it stale.
+    // L17: a sheet is not written while nothing changes. Its text stays true until its own clock calls it stale.
     const [stored, later] = [heldForm(FORM_A, changes), NOW + 30 * MINUTE];
     const recordOf = (key: string): unknown =>
       Object.entries(records).find(([of]) => of === key)?.[1];
@@ -79,7 +79,7 @@ describe('the words of the Mirror tab', () => {
     expect(again).toEqual(health);
   });
 
-  it('L17: is as of the last agreement, that of a poll included, and stale by the clock of the sheet', () => {
+  it('L17: is as of the last agreement, including that of a poll, and stale by the clock of the sheet', () => {
     const agreed = { atMs: NOW - 5_000, onStatuses: true, formIds: ['frm_a'] };
     expect(words().asOfMs).toBe(NOW - 20_000);
     expect(words({}, { 'poll agreement': agreed }).asOfMs).toBe(NOW - 5_000);

@@ -34,19 +34,17 @@ import {
   WAIT,
 } from './facts.ts';
 
-/*
- * Conditions by surfaces: each surface calls a condition by the same word, which the catalogue has.
- */
+/** Conditions by surfaces: each surface has the same word for a condition, which is in the catalog. */
 
 interface Condition {
   readonly situation: Situation;
-  /** Null: nothing is wrong. */
+  /** Null: there is no problem. */
   readonly code: ProblemCode | null;
   readonly word: string;
   readonly state: HealthState;
-  /** What it is about, and so where it is a problem: all, the target or the form. */
+  /** The subject, which determines where it is a problem: everything, the target or the form. */
   readonly about: 'all' | 'target' | 'form';
-  /** What the Mirror tab of its spreadsheet calls the form; null: it cannot know. */
+  /** The word for the form on the Mirror tab of its spreadsheet; null: the tab cannot know. */
   readonly tab: string | null;
 }
 
@@ -105,7 +103,7 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
   stale: { ...condition('STALE', 'failed', 'form', { a: silent(HOUR) }), tab: 'Up to date' },
   'copy outdated': {
     ...condition('COPY_OUTDATED', 'failed', 'form', { a: { losses: ['4 rows are missing.'] } }),
-    // Its store calls after a commit, when nothing is missing any more.
+    // Its store calls it after a commit, when nothing is missing.
     tab: 'Up to date',
   },
   healthy: {
@@ -120,7 +118,7 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
 
 const formOf = ({ forms }: Report): FormReport => forms.find(({ form }) => form.id === FORM_A.id)!;
 
-/** What people read of a report in each place. */
+/** The text of a report in each place. */
 const SURFACES: Readonly<Record<string, (report: Report, of: Condition) => string>> = {
   headline: (report) => /<h1>(.*?)<\/h1>/.exec(pageOf(report))?.[1] ?? '',
   'form cell': (report) => stateIn(/<td data-label="db">.*?<\/td>/.exec(pageOf(report))?.[0] ?? ''),
@@ -134,7 +132,7 @@ const SURFACES: Readonly<Record<string, (report: Report, of: Condition) => strin
     statusLines(report).find(({ text }) => text.startsWith('a → db: '))?.text ?? '',
   check: (report, { code }) =>
     [
-      // What a check tries itself, it has just seen fail.
+      // A problem that check tests itself has just occurred in its own test.
       ...(code !== null && (TRIED.has(code) || code === 'TARGET_UNREACHABLE')
         ? [failureOf(new MirrorError(code, 'It failed.'))]
         : []),
@@ -146,11 +144,11 @@ const SURFACES: Readonly<Record<string, (report: Report, of: Condition) => strin
 
 const pageOf = (report: Report): string =>
   overviewMain(report, readListQuery({}), null).text.replaceAll(/\s+/g, ' ');
-/** The words of the first state. */
+/** The text of the first state. */
 const stateIn = (html: string): string =>
   /<span class="state \w+"><i [^>]*>.<\/i> (.*?)<\/span>/.exec(html)?.[1] ?? '';
 
-/** The messages that such a report leads to within two hours. */
+/** The messages that such a report causes within two hours. */
 function messagesOf(report: Report): string[] {
   const clock = new TestClock(NOW);
   const alerts = new Alerts({}, null, clock);
@@ -179,34 +177,34 @@ describe.each(Object.entries(CONDITIONS))('%s', (_name, one) => {
   const report = judge(factsOf(situation));
 
   it.each(Object.entries(SURFACES))('has its word: %s', (surface, textIn) => {
-    // Of what is well, check has nothing to say.
+    // Check prints nothing about parts without a problem.
     const isSilent = surface === 'check' && state === 'ok';
     expect(textIn(report, one)).toMatch(isSilent ? /^$/ : new RegExp(word));
   });
 
-  it('is its state, of the mirror and /health', () => {
+  it('is its state, in the mirror and in /health', () => {
     expect(report.state).toBe(state);
   });
 
-  it('is one problem in the metrics, of what it is about', async () => {
+  it('is one problem in the metrics, with its subject', async () => {
     const lines = (await metricsOf(report)).split('\n');
     expect(lines.filter((line) => line.startsWith('forms_mirror_problem{'))).toEqual(
       code === null ? [] : [`forms_mirror_problem{code="${code}",${SIGNS[about]}} 1`],
     );
   });
 
-  it('is one message, or none where nothing is wrong', () => {
+  it('is one message, or none if there is no problem', () => {
     const messages = messagesOf(report);
     expect(messages).toHaveLength(code === null ? 0 : 1);
     expect(messages.join('')).toContain(code === null ? '' : word);
   });
 
-  it('stops the heartbeat only where something has failed', () => {
+  it('stops the heartbeat only if something has failed', () => {
     const calls = heartbeat(new TestClock(NOW), () => false);
     expect(calls.due(report)).toHaveLength(state === 'failed' ? 0 : 1);
   });
 
-  it('has its word on the Mirror tab, as far as that can know', () => {
+  it('has its word on the Mirror tab, if the tab can know it', () => {
     if (tab === null) return;
     const stored = heldForm(FORM_A, situation.a);
     const { pauses = [] } = situation.held ?? {};
@@ -234,7 +232,7 @@ describe('200 stale forms', () => {
 });
 
 describe('check', () => {
-  it('reports once that a target cannot be read, and nothing of forms that have ended', () => {
+  it('reports once that a target cannot be read, and nothing about forms that have ended', () => {
     const away = judge(factsOf({ read: { trouble: AWAY } }));
     expect(findingsOf(away)).toMatchObject([{ ok: false, subject: 'target db' }]);
     expect(findingsOf(away, new Set(['target db']))).toEqual([]);

@@ -87,7 +87,7 @@ describe('canonicalTime', () => {
     return `${local}${String(digits).padStart(3, '0')}${zone}`;
   }
 
-  it('gives one text to one instant, with any offset, and leaves its own result unchanged', () => {
+  it('gives one text for one instant, with any offset, and does not change its own result', () => {
     fc.assert(
       fc.property(date, offset, offset, micros, (instant, here, there, rest) => {
         const canonical = canonicalTime(written(instant, here, rest));

@@ -82,7 +82,7 @@ describe('fieldColumnName', () => {
     );
   });
 
-  it('gives names that SQLite takes without quotes', () => {
+  it('gives names that SQLite accepts without quotes', () => {
     const database = new DatabaseSync(':memory:');
     fc.assert(
       fc.property(anyFields, (fields) => {
@@ -103,7 +103,7 @@ describe('formTableName', () => {
     ['order', 'form_order'],
     ['sqlite-things', 'form_sqlite_things'],
     ['', 'frm_9'],
-  ])('makes of the slug %j the table %s', (slug, table) => {
+  ])('turns the slug %j into the table %s', (slug, table) => {
     expect(formTableName({ id: 'frm_9', slug }, NONE)).toBe(table);
   });
 
@@ -141,7 +141,7 @@ describe('viewLabels', () => {
     ]);
   });
 
-  it('shows the ID without a label, and one line for several', () => {
+  it('shows the ID if there is no label, and a multi-line label on one line', () => {
     expect(labelsOf(' \n', 'two\nlines\0')).toEqual(['field_0', 'two lines']);
   });
 
@@ -169,7 +169,7 @@ describe('viewLabels', () => {
 });
 
 describe('uniqueName', () => {
-  it('counts on until a name is free, within the length', () => {
+  it('increments the number until a name is free, within the length', () => {
     const long = 'a'.repeat(63);
     expect(uniqueName(long, new Set([long]))).toBe(`${'a'.repeat(61)}_2`);
     expect(uniqueName('a', new Set(['a', 'a_2']))).toBe('a_3');

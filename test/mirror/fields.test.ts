@@ -20,7 +20,7 @@ const short = (fields: ReturnType<typeof selectedFields>): string[] =>
   fields.map((field) => `${field.position} ${field.id} ${field.label} ${field.inSchema}`);
 
 describe('labelMap', () => {
-  it('maps ID to label and position; a blank label is replaced by the ID, the first of equal IDs wins', () => {
+  it('maps ID to label and position; a blank label is replaced by the ID; of equal IDs the first counts', () => {
     expect([...labelMap(form)]).toEqual([
       ['a', { label: 'Name', position: 0 }],
       ['__proto__', { label: 'Name', position: 1 }],
@@ -37,7 +37,7 @@ describe('selectedFields', () => {
     { id: 'mute', label: ' ' },
   ];
 
-  it('L9: schema first, then what the catalogue has, then what only answers have', () => {
+  it('L9: schema first, then fields of the catalog, then fields that only answers have', () => {
     const fields = selectedFields(
       form,
       parseSelection(['*']),
@@ -55,17 +55,17 @@ describe('selectedFields', () => {
     ]);
   });
 
-  it('L11: takes selected fields only, wherever they come from', () => {
+  it('L11: contains only selected fields, from every origin', () => {
     const selection = parseSelection(['c', 'old', 'other:*', 'nowhere']);
     const fields = selectedFields(form, selection, known, ['old', 'older']);
     expect(short(fields)).toEqual(['3 c Příjmení 🎉 true', '6 old old false']);
   });
 
-  it.each([['enrolment:*'], ['form_1:*']])('takes the whole form for %s', (entry) => {
+  it.each([['enrolment:*'], ['form_1:*']])('selects the whole form for %s', (entry) => {
     expect(selectedFields(form, parseSelection([entry]), [], ['old'])).toHaveLength(5);
   });
 
-  it('says which are hashed; hashing selects nothing', () => {
+  it('marks the hashed ones; hashing selects nothing', () => {
     const fields = selectedFields(form, parseSelection(['a', 'c'], ['a', 'b']), [], []);
     expect(fields.map(({ id, hashed }) => [id, hashed])).toEqual([
       ['a', true],

@@ -33,7 +33,7 @@ describe('a hashed answer', () => {
     expect(hashedCell(one, KEY)).not.toBe(hashedCell(other, KEY));
   });
 
-  it('is the HMAC-SHA-256 of its normalised text, in hexadecimal digits: others can compute it', () => {
+  it('is the HMAC-SHA-256 of its normalized text, in hexadecimal digits: others can compute it', () => {
     const hash = createHmac('sha256', KEY).update('jana@example.com').digest('hex');
     expect(hashedCell(' Jana@example.com', KEY)).toBe(hash);
     expect(looksHashed(hash)).toBe(true);
@@ -44,7 +44,7 @@ describe('a hashed answer', () => {
     ]).toEqual([false, false, false]);
   });
 
-  it('is none where the answer is blank', () => {
+  it('does not exist if the answer is blank', () => {
     expect([null, '', ' \n\u3000'].map((cell) => hashedCell(cell, KEY))).toEqual([
       null,
       null,
@@ -53,7 +53,7 @@ describe('a hashed answer', () => {
   });
 
   it.each(['İstanbul', 'ǅ', 'ᾳ', 'ŉ', '\u0345a', 'ﬃ', '\u1E9E'])(
-    '%s is normalised once for all',
+    '%s is normalized only once',
     (text) => {
       expect(hashInput(hashInput(text))).toBe(hashInput(text));
     },

@@ -20,13 +20,13 @@ const field = (id: string): SelectedField => ({
   hashed: false,
 });
 
-/** The join of a form that has these fields. */
+/** The join of a form with these fields. */
 const joinOf = (ids: readonly string[], hashed: readonly string[] = [], hashKey?: string): Join => {
   const fields = ids.map((id) => ({ id, label: id }));
   const form = { id: 'f', slug: 'f', name: 'F', fields };
   return new Join({ selection: parseSelection(ids, hashed), hashKey }, form, []);
 };
-/** A submission's row, and what is wrong with it. */
+/** A submission's row, and its defects. */
 const joined = (join: Join, submission: Submission, defects: readonly string[] = []) => {
   const { row, entry } = join.item({ key: submission.id, submission, defects }, 0);
   if (row === null) throw new Error('it has no row');
@@ -42,7 +42,7 @@ const submission = (data: [string, Json][]) => ({
 });
 
 describe('the join', () => {
-  it('L11: takes selected answers and nothing else', () => {
+  it('L11: takes only selected answers', () => {
     const answers = submission([
       ['name', 'Jana'],
       ['secret', 'never'],
@@ -56,7 +56,7 @@ describe('the join', () => {
     expect(row.createdAt).toBe('2026-01-01T00:00:00.000Z');
   });
 
-  it('L10: every type of answer has a cell', () => {
+  it('L10: has a cell for every type of answer', () => {
     expect(['00123', '=1+1', 'a\nb', ''].map(toCell)).toEqual(['00123', '=1+1', 'a\nb', '']);
     expect([1.5, true, null, undefined].map(toCell)).toEqual([1.5, 'true', null, null]);
     const big = new ExactNumber('12345678901234567890');
@@ -76,7 +76,7 @@ describe('the join', () => {
     expect(reasons.map((reason) => reason.includes('x'))).toEqual([false, false]);
   });
 
-  it('L6: an absurdly nested answer is replaced visibly, and holds up no other', () => {
+  it('L6: an absurdly nested answer is replaced visibly, and delays no other', () => {
     const text = `{"deep":${'[{"y":'.repeat(30_000)}1${'}]'.repeat(30_000)},"b":[[["ok"]]]}`;
     const data = JSON.parse(text) as Readonly<Record<string, Json>>;
     const { row, reasons } = joined(joinOf(['deep', 'b']), { ...submission([]), data });
@@ -85,7 +85,7 @@ describe('the join', () => {
     expect(row.cells.get('b')).toEqual(new JsonText('[[["ok"]]]'));
   });
 
-  it('is not fooled by what each object has', () => {
+  it('ignores the properties that each object has', () => {
     const data = JSON.parse('{"__proto__":"own"}') as Readonly<Record<string, Json>>;
     const names = ['__proto__', 'constructor', 'toString'];
     const join = joinOf(names);
@@ -97,7 +97,7 @@ describe('the join', () => {
     expect(cellsOf({})).toEqual([null, null, null]);
   });
 
-  it('L11: a hashed field leaves as a keyed hash; equal answers stay equal, under another key they differ', () => {
+  it('L11: writes a hashed field as a keyed hash; equal answers have equal hashes, and another key gives others', () => {
     const answers = submission([['mail', 'a@b.c']]);
     const { row } = joined(joinOf(['mail'], ['mail'], 'key'), answers);
     expect(row.cells.get('mail')).toBe(hashedCell('a@b.c', 'key'));
@@ -105,7 +105,7 @@ describe('the join', () => {
     expect(() => joined(joinOf(['mail'], ['mail']), answers)).toThrow('hash key');
   });
 
-  it('sees which columns differ, and that a number in a column of texts is the same', () => {
+  it('finds the columns that differ; a number in a text column is equal to its text', () => {
     const { row } = joined(
       joinOf(['n', 't']),
       submission([
@@ -135,7 +135,7 @@ describe('selection', () => {
   const isSelected = (...lists: Parameters<typeof parseSelection>) =>
     fieldTest(parseSelection(...lists).fields, form);
 
-  it('L11: a field leaves only when it, its form or everything is selected', () => {
+  it('L11: includes a field only if it, its form or everything is selected', () => {
     expect(isSelected(['*'])('x')).toBe(true);
     expect(isSelected(['jobs:*'])('x')).toBe(true);
     expect(isSelected(['f1:*'])('x')).toBe(true);
@@ -155,7 +155,7 @@ describe('selection', () => {
     },
   );
 
-  it('say of a form the same, however they are written', () => {
+  it('means the same for a form in each notation', () => {
     const of = (...entries: string[]) => namesFor(parseSelection(entries).fields, form);
     expect([of('*'), of('jobs:*', 'x'), of('f1:*')]).toEqual([['*'], ['*'], ['*']]);
     expect(of('jobs:b', 'f1:a', 'other:c', 'other:*', 'b')).toEqual(['a', 'b']);
@@ -170,7 +170,7 @@ const item = (...ids: string[]) => {
 };
 
 describe('fields that only answers carry', () => {
-  it('L9: are met once, if they are selected and have a usable ID', () => {
+  it('L9: are found once, if they are selected and have a usable ID', () => {
     const long = 'x'.repeat(MAX_FIELD_ID + 1);
     const selection = parseSelection(['a', 'b', 'c', 'd', long]);
     const known = [{ id: 'b', label: 'B' }];
@@ -186,7 +186,7 @@ describe('fields that only answers carry', () => {
     expect(join.item(item(long), 0).entry?.reason).toContain('longer than 500');
   });
 
-  it('L14: have a limit, which those of the catalogue count for', () => {
+  it('L14: have a limit, and fields of the catalog count toward it', () => {
     const known = Array.from({ length: MAX_UNLISTED_FIELDS - 1 }, (_, at) => {
       return { id: String(at), label: '' };
     });

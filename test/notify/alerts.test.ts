@@ -7,26 +7,24 @@ import { documentPart, replaceDocumentPart, UPDATING } from '../support/readme.t
 import { TestClock } from '../support/test-clock.ts';
 import { NOW, PAUSE, failing, form, forms, problem, report, target, time } from './reports.ts';
 
-/*
- * The announcements, second by second, under a clock of the test. Health is read every half minute, as `start` does.
- */
+/** The announcements, second by second, with a clock of the test. Health is read every half minute, as in `start`. */
 
 const LOOK_S = 30;
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** A mirror and the people behind one channel. */
+/** A mirror and the receivers of one channel. */
 class Life {
   readonly #clock = new TestClock();
   readonly alerts = new Alerts({}, null, this.#clock);
   readonly messages: { readonly atS: number; readonly message: Message }[] = [];
-  /** Whether the channel takes messages. */
+  /** Whether the channel accepts messages. */
   takes = true;
 
   look(atS: number, seen: Report): void {
     this.#clock.now = () => NOW + atS * 1_000;
-    // As after a restart.
+    // Like a restart.
     const { kept } = new Alerts(JSON.parse(JSON.stringify(this.alerts.kept)), null, this.#clock);
     this.alerts.kept = kept;
     for (const { content: message, taken } of this.alerts.due(seen)) {
@@ -36,7 +34,7 @@ class Life {
     }
   }
 
-  /** Lives through `[fromS, toS)`. */
+  /** Runs through `[fromS, toS)`. */
   live(fromS: number, toS: number, seen: (atS: number) => Partial<Report>): this {
     for (let atS = fromS; atS < toS; atS += LOOK_S) this.look(atS, report(seen(atS)));
     return this;
@@ -52,7 +50,7 @@ class Life {
   }
 }
 
-/** Until `endS` something is wrong, then all is well for ten minutes. */
+/** There is a problem until `endS`; then ten minutes without one. */
 const lived = (endS: number, seen: (atS: number) => Partial<Report>): string[] =>
   new Life().live(0, endS + 600, (atS) => (atS < endS ? seen(atS) : {})).lines;
 
@@ -96,7 +94,7 @@ describe('an incident', () => {
   ])('is announced once and resolved once: %s', (_what, seen, first) => {
     const [announced, resolved, ...others] = lived(1_200, () => seen);
     expect(announced).toContain(first);
-    // When nothing was wrong for a minute.
+    // After a minute without a problem.
     expect(resolved).toMatch(/^1260 ok .* resolved after 2[01] min \(was: /);
     expect(others).toEqual([]);
   });
@@ -129,7 +127,7 @@ describe('an incident', () => {
     expect(lived(3_000, seen)).toEqual([]);
   });
 
-  it('is one, under any code, while it may end on its own; a refused key is another', () => {
+  it('is one, with any code, as long as it may end without help; a refused key is another', () => {
     const codes = ['SOURCE_WAITING', 'FORMS_FAILED', 'FORMS_FAILED'] as const;
     const one = lived(1_200, (atS) => failing(codes[Math.floor(atS / 400)]!));
     expect(one).toEqual([
@@ -145,13 +143,13 @@ describe('an incident', () => {
     ]);
   });
 
-  it('is one while a server comes and goes', () => {
+  it('is one while a server goes down and comes back repeatedly', () => {
     const away = { targets: [target({ problem: problem('TARGET_UNREACHABLE') })] };
     const lines = lived(1_800, (atS) => (atS % 90 < 60 ? away : {}));
     expect(lines.map((line) => line.split(' ')[1])).toEqual(['error', 'ok']);
   });
 
-  it('is repeated once a day while it lasts, but not that a form is gone', () => {
+  it('is repeated once a day while it lasts, except that a form is gone', () => {
     expect(lived(2 * DAY + HOUR, () => failing('FORMS_FAILED'))).toEqual([
       '60 error FORMS_FAILED the whole mirror: The Forms API fails',
       `${DAY + 60} error FORMS_FAILED the whole mirror: still: The Forms API fails`,
@@ -161,7 +159,7 @@ describe('an incident', () => {
     expect(lived(2 * DAY, () => inForms(1, 'FORM_GONE'))).toHaveLength(2);
   });
 
-  it('leaves failures of single forms behind: they have five minutes, until the next run', () => {
+  it('leaves out failures of single forms, which have five minutes until the next run', () => {
     const down = { targets: [target({ problem: problem('TARGET_UNREACHABLE') })] };
     const left = inForms(2, 'TARGET_FAILED', { since: time(0) });
     const before = inForms(1, 'TARGET_FAILED');
@@ -178,7 +176,7 @@ describe('an incident', () => {
     expect(life.lines.slice(2)).toEqual(['960 error TARGET_FAILED 2 forms: The target fails']);
   });
 
-  it('is neither resolved nor repeated while nothing is known of it', () => {
+  it('is neither resolved nor repeated while its state is unknown', () => {
     const life = new Life()
       .live(0, 60, () => inForms(1, 'DELETIONS_HELD'))
       .live(60, 90, () => ({}));
@@ -193,7 +191,7 @@ describe('an incident', () => {
     expect(life.lines).toHaveLength(1);
     life.live(5 * DAY, 5 * DAY + 100, () => ({}));
     expect(life.lines[1]).toContain('ok DELETIONS_HELD Form 0 → db: resolved after 5 d');
-    // After a restart nothing is known of a source that was not asked yet.
+    // After a restart the state of a source is unknown until it was asked.
     const source = { heardAt: time(-60) };
     const other = new Life()
       .live(0, 120, () => failing('FORMS_FAILED'))
@@ -201,7 +199,7 @@ describe('an incident', () => {
     expect(other.lines).toHaveLength(1);
   });
 
-  it('of a form that has left the mirror ends in silence', () => {
+  it('about a form that has left the mirror ends without a message', () => {
     const life = new Life()
       .live(0, 60, () => inForms(1, 'DELETIONS_HELD'))
       .live(60, 900, () => ({ forms: [] }));
@@ -211,7 +209,7 @@ describe('an incident', () => {
 });
 
 describe('a message that was not delivered', () => {
-  it('is due as long as its problem lasts, and leaves nothing to resolve', () => {
+  it('is due as long as its problem lasts, and causes no message that it is over', () => {
     const life = new Life();
     life.takes = false;
     life.live(0, 600, () => failing('FORMS_FAILED'));
@@ -229,7 +227,7 @@ describe('a message that was not delivered', () => {
 describe('problems of single forms', () => {
   const held = (count: number): Partial<Report> => firstHeld(12, count);
 
-  it('go as one message, after the first, with the names of some', () => {
+  it('are one message, after the first, with the names of some', () => {
     const life = new Life().live(0, 60, () => held(1)).live(60, 400, () => held(12));
     expect(life.lines).toEqual([
       '0 warning DELETIONS_HELD Form 0 → db: Deletions are held',
@@ -255,7 +253,7 @@ describe('rejected submissions', () => {
     forms: [form(0, { rejected: count })],
   });
 
-  it('are announced as they rise after a fall, though not above the number of the last message', () => {
+  it('are announced when they rise after a fall, but not below the number of the last message', () => {
     const life = new Life()
       .live(0, 60, () => rejected(10))
       .live(60, 120, () => rejected(2))
@@ -266,7 +264,7 @@ describe('rejected submissions', () => {
     ]);
   });
 
-  it('are announced as they rise, once a day, and when none is left', () => {
+  it('are announced when they rise, once a day, and when none is left', () => {
     const life = new Life()
       .live(0, 60, () => rejected(3))
       .live(60, 120, () => rejected(5))
@@ -283,7 +281,7 @@ describe('rejected submissions', () => {
   });
 });
 
-/** From the first sign in a report: `until` minutes later all is well. */
+/** From the first problem in a report; `until` minutes later there is none. */
 const CASES: readonly (readonly [
   what: string,
   seen: (count: number, atS: number) => Partial<Report>,
@@ -310,7 +308,7 @@ const onTarget = (count: number, code: ProblemCode, isReadable: boolean): Partia
   ...waiting(count),
 });
 
-/** One form after another, all within a minute; and the same when they are accepted. */
+/** One form after another, all within a minute; the same when they are accepted. */
 function heldOneByOne(count: number, atS: number): Partial<Report> {
   const shown = Math.ceil((count * Math.min(atS + LOOK_S, 2 * LOOK_S)) / (2 * LOOK_S));
   return firstHeld(count, shown);

@@ -26,9 +26,9 @@ import { SMTP_PASSWORD, type SmtpReceiver, startSmtp } from './smtp-receiver.ts'
 import { startWebhook } from './webhook-receiver.ts';
 
 const MINUTE = 60_000;
-/** On a busy machine. */
+/** For a busy machine. */
 
-/** Stopped, until the test lets time pass. */
+/** Stopped until the test lets time pass. */
 class Clock extends TestClock {
   offsetMs = 0;
   override now(): number {
@@ -121,7 +121,7 @@ describe('a webhook', () => {
       ['text'],
     ],
     ['https://x.logic.azure.com/workflows/x', '/workflows/x', ['type', 'attachments']],
-  ])('%s gets what it takes', async (alertUrl, path, keys) => {
+  ])('%s gets the format that it accepts', async (alertUrl, path, keys) => {
     const posts: { url: string; body: object }[] = [];
     const fetch = ((url: URL, { body }: { body: string }) => {
       posts.push({ url: `${url.pathname}${url.search}`, body: JSON.parse(body) as object });
@@ -132,7 +132,7 @@ describe('a webhook', () => {
     await notifier.stop();
     expect(posts.map(({ url, body }) => [url, Object.keys(body)])).toEqual([[path, keys]]);
     const texts = JSON.stringify(posts[0]?.body).match(/"type":"\w*Block"/g) ?? [];
-    // A TextBlock would read Markdown.
+    // A TextBlock would interpret Markdown.
     expect(new Set(texts)).toEqual(new Set(keys.length > 1 ? ['"type":"RichTextBlock"'] : []));
   });
 
@@ -157,7 +157,10 @@ describe('a webhook', () => {
 
 describe('delivery', () => {
   const [WRONG, HELD] = [PROBLEMS.SETTINGS.title, PROBLEMS.DELETIONS_HELD.title];
-  /** Looks after so many ms each, with a receiver in this process: the codes of its posts, and their number after each look. */
+  /**
+   * Checks after each of these times (ms), with a receiver in this process: the codes of its posts, and their number after each
+   * check.
+   */
   async function posts(waitsMs: readonly number[], answer: (code: string, at: number) => Response) {
     const codes: string[] = [];
     const fetch = (_url: URL, { body }: { body: string }): Promise<Response> => {
@@ -175,7 +178,7 @@ describe('delivery', () => {
     return { codes, counts, notifier };
   }
 
-  it('is tried at once, and again ever more rarely, one message after another', async () => {
+  it('is tried at once, and again at growing intervals, one message after another', async () => {
     const { codes, counts } = await posts(
       [0, 5_000, 5_000, 20_000, 40_000],
       (_code, at) => new Response(null, { status: at < 4 ? 503 : 200 }),
@@ -184,7 +187,7 @@ describe('delivery', () => {
     expect(counts).toEqual([1, 2, 2, 3, 5]);
   });
 
-  it('of a message that is refused holds up no other, and is tried again ever more rarely', async () => {
+  it('of a message that is refused delays no other, and is tried again at growing intervals', async () => {
     const waits = Array.from({ length: 32 }, (_, at) => (at === 0 ? 0 : MINUTE / 2));
     const { codes, counts } = await posts(
       waits,
@@ -193,7 +196,7 @@ describe('delivery', () => {
     expect(codes.slice(0, 3)).toEqual([WRONG, HELD, WRONG]);
     expect(codes.filter((code) => code !== WRONG)).toEqual([HELD]);
     const tries = counts.flatMap((count, at) => (count > (counts[at - 1] ?? 0) ? [at / 2] : []));
-    // In minutes; once the other has arrived, at once.
+    // In minutes; after the other message has arrived, at once.
     expect(tries).toEqual([0, 0.5, 1, 1.5, 2.5, 4, 7, 12]);
   });
 
@@ -207,7 +210,7 @@ describe('delivery', () => {
     expect(hanging.requests).toBe(1);
   });
 
-  it('is remembered over a restart', async () => {
+  it('is remembered across a restart', async () => {
     await using webhook = await startWebhook();
     const folder = newFolder();
     const first = await open({ alertUrl: webhook.url }, folder);
@@ -223,13 +226,13 @@ describe('delivery', () => {
     expect(delivered(webhook)).toEqual(['🟠 Deletions are held', '🟢 Deletions are held']);
   });
 
-  it('is forgotten with a receiver that is not set up any more', async () => {
+  it('is forgotten together with a receiver that is no longer configured', async () => {
     await using webhook = await startWebhook();
     const folder = newFolder();
     const first = await open({ alertUrl: webhook.url }, folder);
     await first.look(held());
     await (await open({}, folder)).look(held());
-    // Long after, what that message was about has no end to announce.
+    // Much later, there is no end to announce for that message.
     const again = await open({ alertUrl: webhook.url }, folder);
     await again.look({});
     again.pass(MINUTE);
@@ -237,7 +240,7 @@ describe('delivery', () => {
     expect(delivered(webhook)).toEqual(['🟠 Deletions are held']);
   });
 
-  it('that could not be noted is noted later', async () => {
+  it('that could not be recorded is recorded later', async () => {
     await using webhook = await startWebhook();
     const folder = newFolder();
     // In place of the folder.
@@ -251,7 +254,7 @@ describe('delivery', () => {
     expect(webhook.requests).toBe(1);
   });
 
-  it('in progress holds up a stop only for a moment', async () => {
+  it('in progress delays a stop only for a moment', async () => {
     await using webhook = await startWebhook();
     webhook.answer = () => undefined;
     const { look, notifier, clock } = await open({ alertUrl: webhook.url });
@@ -273,7 +276,7 @@ const mail = (
   return { server: { ...plain, ...server }, from: 'Mirror <mirror@example.com>', to };
 };
 
-/** Why a test message does not arrive at the first receiver; null: it does. */
+/** Why a test message does not arrive at the first receiver; null if it does. */
 async function tested(
   receiving: Receiving,
   fetch?: typeof globalThis.fetch,
@@ -329,11 +332,11 @@ forms-mirror, 2026-05-12 09:30:00 UTC`,
   });
 
   it.each([true, false])(
-    'goes over TLS with its certificate checked (from the first byte: %s)',
+    'is sent over TLS with its certificate checked (from the first byte: %s)',
     async (secure) => {
       await using smtp = await startSmtp({ secure });
       const server = { secure, isTrusted: false, login: LOGIN };
-      // The certificate is of another host: no password is sent.
+      // The certificate is another host's: no password is sent.
       expect(await mailed(mail(smtp, { ...server, host: '127.0.0.2' }))).toContain(
         '127.0.0.2 offers no safe connection',
       );
@@ -356,7 +359,7 @@ forms-mirror, 2026-05-12 09:30:00 UTC`,
     expect(await mailed(mail(smtp, { login: LOGIN }))).toBeNull();
   });
 
-  it('that is refused says why, without the password', async () => {
+  it('that is refused is reported with the reason, without the password', async () => {
     await using smtp = await startSmtp({ allowInsecureAuth: true });
     expect(await mailed(mail(smtp, { login: { ...LOGIN, password: `x${SMTP_PASSWORD}` } }))).toBe(
       'Notifications are not delivered by e-mail: 127.0.0.1 refuses the message (EAUTH, 535). Check ALERT_SMTP_URL, ALERT_EMAIL_FROM and ALERT_EMAIL_TO.',
@@ -382,7 +385,7 @@ forms-mirror, 2026-05-12 09:30:00 UTC`,
     expect(tries).toBe(2);
   });
 
-  it('of which one address is refused reaches the other, once', async () => {
+  it('with one refused address reaches the other, once', async () => {
     await using smtp = await startSmtp({
       onRcptTo: ({ address }, _session, done) =>
         done(address === 'gone@example.com' ? new Error('no such mailbox') : null),
@@ -397,7 +400,7 @@ forms-mirror, 2026-05-12 09:30:00 UTC`,
 });
 
 describe('the heartbeat', () => {
-  /** A service that waits for calls. */
+  /** A service that expects calls. */
   async function startMonitor() {
     const webhook = await startWebhook();
     let [status, body] = [200, 'OK'];
@@ -411,7 +414,7 @@ describe('the heartbeat', () => {
     return { url: webhook.url, calls, answer };
   }
 
-  it('is called once a minute while nothing has failed', async () => {
+  it('is called once a minute as long as nothing has failed', async () => {
     const { url, calls } = await startMonitor();
     const { look, pass, notifier } = await open({ heartbeatUrl: url });
     for (const [ms, state] of [
@@ -427,7 +430,7 @@ describe('the heartbeat', () => {
     expect(notifier.deliveryProblem).toBeNull();
   });
 
-  it('stops while a message is not delivered, and only so long', async () => {
+  it('stops only as long as a message is not delivered', async () => {
     const { url, calls } = await startMonitor();
     await using webhook = await startWebhook();
     webhook.answer = (_request, response) => response.writeHead(410).end();
@@ -436,16 +439,16 @@ describe('the heartbeat', () => {
     expect(notifier.deliveryProblem).toContain('answers 410');
     pass(2 * HEARTBEAT_MS);
     await look(held());
-    // The one that began with the message.
+    // The call that began together with the message.
     expect(calls).toHaveLength(1);
-    // What the message was about is over: nobody waits for it, while the receiver is still away.
+    // The message's problem is over: nobody expects the message, while the receiver is still unreachable.
     await look();
     pass(HEARTBEAT_MS);
     await look();
     expect(calls).toHaveLength(2);
   });
 
-  it('is tried every minute while the monitor is away', async () => {
+  it('is tried every minute while the monitor is unreachable', async () => {
     const { url, calls, answer } = await startMonitor();
     answer(503, '');
     const { look, pass } = await open({ heartbeatUrl: url });
@@ -460,16 +463,19 @@ describe('the heartbeat', () => {
     [404, 'not found', 'answers 404'],
     [200, 'OK (not found)', 'does not know the address'],
     [200, '{"ok":false,"msg":"Monitor not found."}', 'does not know the address'],
-  ])('that is answered %i %j has not arrived, and is tried again', async (status, body, why) => {
-    const { url, answer } = await startMonitor();
-    answer(status, body);
-    const { look, pass, notifier } = await open({ heartbeatUrl: url });
-    await look();
-    expect(notifier.deliveryProblem).toContain(why);
-    expect(notifier.deliveryProblem).not.toContain('S3CRET');
-    answer(200, 'OK');
-    pass(10_000);
-    await look();
-    expect(notifier.deliveryProblem).toBeNull();
-  });
+  ])(
+    'counts as not delivered after the response %i %j, and is tried again',
+    async (status, body, why) => {
+      const { url, answer } = await startMonitor();
+      answer(status, body);
+      const { look, pass, notifier } = await open({ heartbeatUrl: url });
+      await look();
+      expect(notifier.deliveryProblem).toContain(why);
+      expect(notifier.deliveryProblem).not.toContain('S3CRET');
+      answer(200, 'OK');
+      pass(10_000);
+      await look();
+      expect(notifier.deliveryProblem).toBeNull();
+    },
+  );
 });

@@ -13,7 +13,7 @@ const SHEET = 'https://docs.google.com/spreadsheets/d/x#gid=1';
 
 const newDataDir = (): DataDir => new DataDir(scratchFolder('notify'));
 
-/** A mirror of one form in a sheet, and a team that hears of new answers. */
+/** A mirror of one form in a sheet, and a team that gets messages about new answers. */
 async function open() {
   const dataDir = newDataDir();
   const posts: PostedMessage[] = [];
@@ -42,14 +42,14 @@ async function open() {
     });
   const mirror = {
     posts,
-    /** From now on the responses to posts are lost, or are not. */
+    /** From now on the responses to posts are lost, or not. */
     loseResponses: (now: boolean): void => void (isLost = now),
     rows,
     notifier: await start(),
     get counted() {
       return counted;
     },
-    /** A run that ends `s` seconds after the beginning, having stored rows created at those times. */
+    /** A run that ends `s` seconds after the beginning and has stored rows created at those times. */
     run(s: number, ...created: number[]): void {
       rows.push(...created);
       [atS, runAtS] = [s, s];
@@ -74,7 +74,7 @@ async function open() {
 }
 
 describe('new answers', () => {
-  it('are one message a form, three minutes after the first, with a link and no answer', async () => {
+  it('are one message per form, three minutes after the first, with a link and without an answer', async () => {
     const mirror = await open();
     await mirror.look();
     mirror.run(60, 50, 55);
@@ -93,7 +93,7 @@ describe('new answers', () => {
     expect(mirror.texts[1]).toBe('🔵 1 new answer to Form 0. The table is form_0, in target db.');
   });
 
-  it('are none in a first copy, none that were restored or are dated earlier', async () => {
+  it('are not announced for a first copy, nor if they were restored or have an earlier date', async () => {
     const mirror = await open();
     for (const s of [0, 60, 120]) {
       mirror.run(s, s, s - 1);
@@ -106,7 +106,7 @@ describe('new answers', () => {
     expect(mirror.texts).toEqual([]);
   });
 
-  it('are counted only where something has changed', async () => {
+  it('are counted only after a change', async () => {
     const mirror = await open();
     for (const s of [0, 30, 60, 90]) await mirror.look(s);
     expect(mirror.counted).toBe(1);
@@ -139,7 +139,7 @@ describe('new answers', () => {
     expect(mirror.texts).toHaveLength(1);
   });
 
-  it('are announced once over a restart, and after a crash rather twice than never', async () => {
+  it('are announced once across a restart; after a crash they may be announced twice, but not never', async () => {
     const mirror = await open();
     await mirror.look();
     mirror.run(60, 50);
@@ -152,7 +152,7 @@ describe('new answers', () => {
     await mirror.look(260);
     await mirror.look(600);
     expect(mirror.texts).toHaveLength(1);
-    // Delivered, but the response and the process are lost.
+    // The message was delivered, but the response and the process are lost.
     mirror.run(700, 650);
     mirror.loseResponses(true);
     await mirror.look(700);
@@ -167,7 +167,7 @@ describe('new answers', () => {
     expect(mirror.texts).toHaveLength(delivered);
   });
 
-  it('come from the first target that has the form, and not while that cannot be read', async () => {
+  it('come from the first target that has the form, and are not announced while it cannot be read', async () => {
     const asked: string[] = [];
     await using smtp = await startSmtp();
     const server = { host: '127.0.0.1', port: smtp.port, secure: false, login: undefined };

@@ -5,29 +5,29 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
 const TLS = join(import.meta.dirname, '../fixtures/tls');
 
-/** A mail as it came. */
+/** A received mail. */
 export interface ReceivedMail {
   readonly to: readonly string[];
-  /** Whether it came over TLS. */
+  /** Whether it was sent over TLS. */
   readonly secure: boolean;
-  /** Who signed in; undefined: no one. */
+  /** The user who signed in; undefined: nobody. */
   readonly user: string | undefined;
-  /** The heads by their names in lower case, unfolded. */
+  /** The headers by their names in lower case, unfolded. */
   readonly heads: ReadonlyMap<string, string>;
   /** The text, decoded. */
   readonly text: string;
 }
 
-/** A mail server on this machine, by any of its loopback addresses; its certificate names only 127.0.0.1 and localhost. */
+/** A mail server on this machine, at all of its loopback addresses; its certificate names only 127.0.0.1 and localhost. */
 export interface SmtpReceiver extends AsyncDisposable {
   readonly port: number;
   readonly mails: ReceivedMail[];
 }
 
-/** The password that it takes. */
+/** The password that it accepts. */
 export const SMTP_PASSWORD = 'T0P-S3CRET@smtp';
 
-/** Starts one that signs in `mirror@example.com`; `options` as of smtp-server. */
+/** Starts a server with the user `mirror@example.com`; `options` are those of smtp-server. */
 export async function startSmtp(options: SMTPServerOptions = {}): Promise<SmtpReceiver> {
   const mails: ReceivedMail[] = [];
   const server = new SMTPServer({
@@ -59,7 +59,7 @@ export async function startSmtp(options: SMTPServerOptions = {}): Promise<SmtpRe
     },
     ...options,
   });
-  // A client that does not trust the certificate, or goes away, is its own affair.
+  // Errors of a client that does not trust the certificate, or disconnects, are ignored.
   server.on('error', () => undefined);
   await new Promise<void>((done) => server.listen(0, '0.0.0.0', done));
   const { port } = server.server.address() as AddressInfo;
@@ -83,7 +83,7 @@ function partsOf(raw: string): Pick<ReceivedMail, 'heads' | 'text'> {
   return { heads, text: decoded(body.join('\r\n\r\n'), encoding).replaceAll('\r\n', '\n') };
 }
 
-/** RFC 2047: `=?UTF-8?Q?…?=` and `=?UTF-8?B?…?=`, with the blanks between two of them left out. */
+/** RFC 2047: `=?UTF-8?Q?…?=` and `=?UTF-8?B?…?=`, without the blanks between two of them. */
 const wordsOf = (text: string): string =>
   text
     .replaceAll(/(\?=) +(?==\?)/g, '$1')

@@ -6,14 +6,14 @@ export interface PostedMessage {
   readonly text: string;
 }
 
-/** A chat's webhook: takes messages, and answers as a test wants it. */
+/** A chat's webhook: accepts messages, and responds as a test requires. */
 export interface Webhook extends AsyncDisposable {
   readonly url: string;
-  /** The requests that came, refused ones included. */
+  /** All requests, including refused ones. */
   readonly bodies: PostedMessage[];
-  /** How many requests came. */
+  /** The number of requests. */
   readonly requests: number;
-  /** Answers the next request; the last one stays. Default: 200. */
+  /** Sets the response to the next request; the last one stays. Default: 200. */
   answer: (request: IncomingMessage, response: ServerResponse) => void;
 }
 

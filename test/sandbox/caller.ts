@@ -1,6 +1,6 @@
 import type { TestSandbox } from '../support/sandbox.ts';
 
-/** What a body has, as tests look at it; which of it is there depends on the request. */
+/** The parts of a body that tests read; which ones exist depends on the request. */
 export interface Body {
   id: string;
   name: string;
@@ -17,16 +17,16 @@ export interface Body {
   schema: { sections: { fields: { id: string; label: string }[] }[]; logic: unknown[] };
 }
 
-/** An answer of the stand-in, read whole. */
+/** A response of the sandbox, read whole. */
 export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  /** The body as JSON; an empty object when it isn't. */
+  /** The body as JSON; an empty object if it is not JSON. */
   json: Body;
 }
 
-/** Calls a sandbox with its own key over real HTTP; `headers` replace the key when they name one. */
+/** Calls a sandbox with its own key over real HTTP; `headers` replace the key if they contain one. */
 export async function call(
   sandbox: Pick<TestSandbox, 'url' | 'apiKey'>,
   method: string,
@@ -49,7 +49,7 @@ export async function call(
   return { status: response.status, headers: response.headers, text, json: parsed(text) };
 }
 
-/** GET, the JSON of its answer. */
+/** GET; returns the response's JSON. */
 export async function get(sandbox: TestSandbox, path: string): Promise<Body> {
   const answer = await call(sandbox, 'GET', path);
   if (answer.status !== 200) throw new Error(`GET ${path} answered ${answer.status}`);

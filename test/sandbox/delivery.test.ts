@@ -44,7 +44,7 @@ describe('a fault over HTTP', () => {
   });
 });
 
-/** What a plain socket receives. */
+/** The bytes that a plain socket receives. */
 async function raw(path: string): Promise<{ head: string; body: string; ended: boolean }> {
   const client = connect(sandbox.port, '127.0.0.1');
   client.write(`GET /v1${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${sandbox.apiKey}\r\n\r\n`);
@@ -59,7 +59,7 @@ async function raw(path: string): Promise<{ head: string; body: string; ended: b
 }
 
 describe('listening', () => {
-  it('is on loopback, on the port that was asked for; a taken one is named', async () => {
+  it('is on loopback, on the requested port; a port in use is reported', async () => {
     expect(sandbox.url).toBe(`http://127.0.0.1:${sandbox.port}/v1`);
     await expect(startSandbox({ port: sandbox.port })).rejects.toThrow(
       `cannot listen on port ${sandbox.port}`,

@@ -29,7 +29,7 @@ describe('a sample workspace', () => {
     );
   });
 
-  it('is the same for the same seed and time, and another for another seed', () => {
+  it('is the same for the same seed and time, and differs for another seed', () => {
     const shown = (seed: string) => {
       const one = createSampleWorkspace({ seed, clock: { now: () => NOW }, submissions: 60 });
       return JSON.stringify([one.forms(), [...one.all()].map(({ data, ...rest }) => [rest, data])]);
@@ -38,7 +38,7 @@ describe('a sample workspace', () => {
     expect(shown('a')).not.toBe(shown('b'));
   });
 
-  it('ends before now, begins after its forms did, and goes on in time', () => {
+  it('ends before now, begins after its forms were created, and continues in time', () => {
     for (const form of store.forms()) {
       const times = Array.from(store.all(form.id), ({ createdAtMs }) => createdAtMs);
       expect(times).toEqual(times.toSorted((left, right) => left - right));
@@ -47,7 +47,7 @@ describe('a sample workspace', () => {
     }
   });
 
-  it('has a field in each form that was deleted: only older answers still carry it', () => {
+  it('has a field in each form that was deleted: only older answers still have it', () => {
     for (const form of store.forms()) {
       const known = new Set(fieldsOf(form).map(({ id }) => id));
       const gone = Array.from(store.all(form.id), ({ data }) =>

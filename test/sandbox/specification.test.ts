@@ -4,7 +4,7 @@ import { FormsStore } from '../../src/sandbox/store.ts';
 import type { SandboxForm } from '../../src/sandbox/store.ts';
 import { call, get, idsOf } from './caller.ts';
 
-// Each test says a sentence of the specification of the Forms API, in the order in which that has them.
+// Each test states a sentence of the specification of the Forms API, in its order.
 
 const NOON = Date.UTC(2026, 4, 1, 12);
 const MINUTE = 60_000;
@@ -94,7 +94,7 @@ describe('POST /forms/:slug/submit', () => {
     expect(json.fields).toBeInstanceOf(Array);
   });
 
-  it('wants the header Content-Type: application/json', async () => {
+  it('requires the header Content-Type: application/json', async () => {
     const body = { data: { field_1_a: 'a', field_2_b: 'b' } };
     const plain = await submit(form.slug, body, { 'content-type': 'text/plain' });
     expect(plain.status).toBe(400);
@@ -113,14 +113,14 @@ describe('GET /submissions', () => {
     expect(page.items).toHaveLength(50);
   });
 
-  it('shows the newest first, unless sortOrder asks otherwise', async () => {
+  it('shows the newest first, unless sortOrder asks for the opposite', async () => {
     const ids = store.ids(form.id);
     expect(idsOf(await get(sandbox, '/submissions?limit=2'))).toEqual(ids.slice(0, 2));
     const oldest = await get(sandbox, '/submissions?sortBy=submittedAt&sortOrder=asc&limit=2');
     expect(idsOf(oldest)).toEqual([ids[119], ids[118]]);
   });
 
-  it('takes bounds, both included, and in UTC where they name no zone', async () => {
+  it('accepts bounds, both included, and in UTC if they name no zone', async () => {
     const ids = store.ids(form.id);
     const query = 'dateFrom=2026-05-01T11:57&dateTo=2026-05-01T11:58:00Z';
     expect(idsOf(await get(sandbox, `/submissions?${query}`))).toEqual([ids[2], ids[3]]);
@@ -158,7 +158,7 @@ describe('PATCH /submissions/:id/status', () => {
     },
   );
 
-  it('wants the header Content-Type: application/json', async () => {
+  it('requires the header Content-Type: application/json', async () => {
     const id = store.ids(form.id)[3]!;
     expect((await patch(id, '{"status":"DONE"}', { 'content-type': 'text/plain' })).status).toBe(
       400,

@@ -4,7 +4,7 @@ import { fieldsOf, FormsStore } from '../../src/sandbox/store.ts';
 import { runTraffic } from '../../src/sandbox/traffic.ts';
 import { TestClock } from '../support/test-clock.ts';
 
-/** Lets so many things happen in a sample workspace. */
+/** Lets this many events happen in a sample workspace. */
 async function watch(events: number, seed: string, perMinute = 60) {
   const clock = new TestClock();
   const store = createSampleWorkspace({ clock, seed, submissions: 300 });
@@ -26,7 +26,7 @@ const labelsOf = (store: FormsStore): string[] =>
     .map(({ label }) => label);
 
 describe('traffic', () => {
-  it('has respondents submit, colleagues set statuses, and now and then a relabel or a delete', async () => {
+  it('has respondents who submit, colleagues who set statuses, and sometimes a relabel or a deletion', async () => {
     const { store } = await watch(600, 'a');
     const before = sample('a');
     const added = store.ids().filter((id) => before.get(id) === undefined);

@@ -14,7 +14,7 @@ interface Tried {
   readonly sheet: CliSheet;
 }
 
-/** Tries all points against the stand-in, by calls that `distort` changes. */
+/** Checks all points against the emulator, with calls that `distort` changes. */
 async function tried(distort: (api: SheetsApi) => TriedSheets = (api) => api): Promise<Tried> {
   const sheet = await openSheet();
   const emulatorUrl = sheet.env.SHEETS_EMULATOR_URL;
@@ -34,7 +34,7 @@ async function tried(distort: (api: SheetsApi) => TriedSheets = (api) => api): P
 }
 
 describe('try:sheets', () => {
-  it('sees each point hold against the stand-in, and leaves nothing behind', async () => {
+  it('finds that each point holds on the emulator, and leaves nothing behind', async () => {
     const { findings, lines, sheet } = await tried();
     expect(findings.filter(({ result }) => result !== 'holds')).toEqual([]);
     expect(summary(findings)).toEqual({
@@ -47,8 +47,8 @@ describe('try:sheets', () => {
     expect(emulator.inspect.metadata(id)).toEqual([]);
   });
 
-  it('takes nothing for seen that did not happen, and goes on', async () => {
-    // A service that takes moves, sorts and merges, and does nothing.
+  it('does not count as seen what did not happen, and continues', async () => {
+    // A service that accepts moves, sorts and merges, and does nothing.
     const { findings } = await tried((api) => ({
       spreadsheetId: api.spreadsheetId,
       structure: () => api.structure(),

@@ -7,13 +7,13 @@ const MAIL = { ALERT_EMAIL_TO: 'ops@example.com, jo@example.com', ALERT_SMTP_URL
 const notify = (env: Record<string, string> = {}) => load({ ...SOURCE, ...env }).notify;
 
 describe('where notifications go', () => {
-  it('is nowhere where nothing is set', () => {
+  it('is nowhere if nothing is set', () => {
     const { receivers, ...others } = notify();
     const all = [...Object.values(receivers), ...Object.values(others)];
     expect(new Set(all)).toEqual(new Set([undefined]));
   });
 
-  it('reads who gets mail, and by which server', () => {
+  it('reads who gets mail, and from which server', () => {
     expect(notify(MAIL).receivers['ALERT_EMAIL_TO']).toEqual({
       to: ['ops@example.com', 'jo@example.com'],
       from: 'mirror@example.com',
@@ -27,7 +27,7 @@ describe('where notifications go', () => {
     });
   });
 
-  it('reads where new answers go: a webhook, and mail by the same server', () => {
+  it('reads where new answers are sent: a webhook, and mail from the same server', () => {
     const { receivers } = notify({
       NOTIFY_NEW_URL: 'https://hooks.example.com/S3CRET',
       NOTIFY_NEW_EMAIL_TO: 'sales@example.com',
@@ -93,13 +93,13 @@ describe('where notifications go', () => {
     expect(problem).not.toContain('S3CRET');
   });
 
-  it('takes what is plain http where the settings trust the host', () => {
+  it('accepts plain http if the settings trust the host', () => {
     const env = { ALLOW_PLAINTEXT: 'kuma', HEARTBEAT_URL: 'http://kuma:3001/api/push/x' };
     expect(notify(env).heartbeatUrl).toBe(env.HEARTBEAT_URL);
     expect(problemsOf({ ...SOURCE, HEARTBEAT_URL: 'http://127.0.0.1:3001/x' })).toEqual([]);
   });
 
-  it('links with nothing that a chat could break', () => {
+  it('contains links with nothing that a chat could break', () => {
     const { statusUrl } = notify({ STATUS_URL: 'https://mirror.example.com/a(b)|c/' });
     expect(statusUrl).toBe('https://mirror.example.com/a%28b%29%7cc');
   });

@@ -21,7 +21,7 @@ describe('the key of the hashes', () => {
     ['beside a name that is not read', { HASH_FIELDS: '*' }],
     ['beside no field', { TARGET_HASH_FIELDS: '' }],
     ['of several targets', { TARGETS: 'a,b', TARGET_A_URL: 'sqlite:a', TARGET_B_URL: 'sqlite:b' }],
-  ])('never fails open: a key %s, with no field that it hashes, is a mistake', (_what, env) => {
+  ])('is never ignored: a key %s, without a field that it hashes, is a mistake', (_what, env) => {
     expect(onlyProblem({ ...env, HASH_KEY })).toMatch(
       /^HASH_KEY is set, and no target hashes: name the fields in TARGET_HASH_FIELDS/,
     );
@@ -43,7 +43,7 @@ describe('the key of the hashes', () => {
     },
   );
 
-  it('a key that openssl makes is taken', () => {
+  it('a key that openssl makes is accepted', () => {
     const keys = [randomBytes(32).toString('base64'), randomBytes(16).toString('hex')];
     expect(keys.flatMap((key) => problemsOf({ ...SOURCE, ...HASHED, HASH_KEY: key }))).toEqual([]);
   });

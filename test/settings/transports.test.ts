@@ -4,7 +4,7 @@ import { projectText } from '../support/readme.ts';
 import { settingOf } from '../../src/settings/settings-table.ts';
 import { SOURCE, onlyProblem, problemsOf } from '../support/settings.ts';
 
-/** The mistakes in an address, on top of a complete source. */
+/** The mistakes in an address, beside a complete source. */
 const complaints = (env: Record<string, string>): string[] =>
   problemsOf({ ...SOURCE, ...env }).map(({ variable, message }) => `${variable} ${message}`);
 
@@ -13,11 +13,11 @@ describe('an address with a misspelled option', () => {
     ['TARGET_URL', 'postgres://localhost/d?shema=forms', 'has ?shema=: did you mean ?schema=?'],
     ['QUEUE_URL', 'redis://localhost?prefx=a', 'has ?prefx=: did you mean ?prefix=?'],
     ['QUEUE_URL', 'postgres://localhost/d?Prefix=a', 'has ?Prefix=: did you mean ?prefix=?'],
-  ])('%s=%s would be another place than was meant', (name, url, message) => {
+  ])('%s=%s would be another place than intended', (name, url, message) => {
     expect(onlyProblem({ [name]: url })).toContain(message);
   });
 
-  it("is no option that others' addresses have", () => {
+  it('an option that other addresses have is not reported as misspelled', () => {
     const url = 'postgres://localhost/d?channel_binding=require&pgbouncer=true&schema=forms';
     expect(problemsOf({ ...SOURCE, TARGET_URL: url })).toEqual([]);
   });
@@ -61,12 +61,12 @@ describe('an address beyond this machine', () => {
     'postgres://u:p@[::1]/d',
     'postgres://u:p@%2Frun%2Fpostgresql/d',
     'postgres://u@localhost/d?host=/run/postgresql',
-  ])('%s is taken', (url) => {
+  ])('%s is accepted', (url) => {
     expect(problemsOf({ ...SOURCE, TARGET_URL: url })).toEqual([]);
     expect(problemsOf({ ...SOURCE, QUEUE_URL: url })).toEqual([]);
   });
 
-  it('each further server is to be reached safely, too', () => {
+  it('each further server must be reached safely, too', () => {
     const QUEUE_URL = 'redis+sentinel://:kZ4vQ1mW@s1:26379/m?sentinel=s2:1';
     const of = (ALLOW_PLAINTEXT: string): string[] => complaints({ QUEUE_URL, ALLOW_PLAINTEXT });
     expect(complaints({ QUEUE_URL })).toEqual([expect.stringContaining('list s1 in')]);
@@ -74,7 +74,7 @@ describe('an address beyond this machine', () => {
     expect(of('s1,s2')).toEqual([]);
     const secure = QUEUE_URL.replace('redis+', 'rediss+');
     expect(complaints({ QUEUE_URL: secure })).toEqual([]);
-    // One on this machine may name a master on another.
+    // A server on this machine may name a master on another.
     const local = 'redis+sentinel://:kZ4vQ1mW@localhost:26379/m';
     expect(complaints({ QUEUE_URL: local })).toEqual([
       expect.stringContaining('list localhost in'),
@@ -82,7 +82,7 @@ describe('an address beyond this machine', () => {
     expect(complaints({ QUEUE_URL: local, ALLOW_PLAINTEXT: 'localhost' })).toEqual([]);
   });
 
-  it('MySQL takes the last mode, for the connection and for its safety', () => {
+  it('MySQL uses the last mode, for the connection and for its safety', () => {
     const url = 'mysql://u:p@db.example.com/d?ssl-mode=VERIFY_IDENTITY&ssl-mode=DISABLED';
     expect(onlyProblem({ TARGET_URL: url })).toContain('does not ask for TLS');
     const other = 'mysql://u:p@db.example.com/d?ssl-mode=none&ssl-mode=VERIFY_IDENTITY';
@@ -98,7 +98,7 @@ describe('an address beyond this machine', () => {
     expect(onlyProblem({ QUEUE_URL: 'redis://:pw@cache.example.com' })).toContain('ask for TLS');
     expect(onlyProblem({ QUEUE_URL: 'rediss://cache.example.com' })).toContain('no password');
     expect(onlyProblem({ QUEUE_URL: 'rediss://:%20@cache.example.com' })).toContain('no password');
-    // Without a host in the address the driver takes the parameter.
+    // If the address has no host, the driver uses the parameter.
     expect(onlyProblem({ QUEUE_URL: 'redis://:pw@?host=evil.example' })).toMatch(/./);
     for (const url of [
       'rediss://:pw@cache.example.com',
@@ -111,7 +111,7 @@ describe('an address beyond this machine', () => {
     }
   });
 
-  it('is taken where ALLOW_PLAINTEXT names its host, and only that', () => {
+  it('is accepted if ALLOW_PLAINTEXT names its host, and no other is', () => {
     const compose = {
       QUEUE_URL: 'redis://redis:6379',
       TARGET_URL: 'postgres://mirror:pw@postgres:5432/forms',
@@ -133,7 +133,7 @@ describe('an address beyond this machine', () => {
     expect(
       complaints({ TARGET_URL: 'postgres://u:p@[FD00::5]/d', ALLOW_PLAINTEXT: '[fd00::5]' }),
     ).toEqual([]);
-    // The key of the API goes nowhere in plain text.
+    // The API key is sent nowhere in plain text.
     const api = { FORMS_API_URL: 'http://forms:4010/v1', ALLOW_PLAINTEXT: 'forms' };
     expect(complaints(api)).toEqual([expect.stringContaining('is plain http')]);
   });
@@ -160,7 +160,7 @@ describe('an address beyond this machine', () => {
     expect(() => parseQueueUrl('redis://s3cr3t/@h')).toThrow('percent-encoded');
   });
 
-  it('of docker-compose.yml is one that its own ALLOW_PLAINTEXT names', () => {
+  it('of docker-compose.yml is named by its own ALLOW_PLAINTEXT', () => {
     const compose = projectText('docker-compose.yml');
     const allowed = /^ *ALLOW_PLAINTEXT: (\S+)$/m.exec(compose)?.[1] ?? '';
     const urls = compose.matchAll(/(?:redis|postgres):\/\/(?:[^\n@]*@)?([\w.-]+):\d+/g);
@@ -168,14 +168,14 @@ describe('an address beyond this machine', () => {
     expect(hosts).toEqual(new Set(allowed.split(',')));
   });
 
-  it('is reached with certificates checked: the switch that ends all checks is refused', () => {
+  it('is reached with certificates checked: the switch that disables all checks is refused', () => {
     expect(onlyProblem({ NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toMatch(
       /^NODE_TLS_REJECT_UNAUTHORIZED is 0/,
     );
     expect(problemsOf({ ...SOURCE, NODE_TLS_REJECT_UNAUTHORIZED: '1' })).toEqual([]);
   });
 
-  it('of one target of several is named by its own variable', () => {
+  it('of one target of several is reported with its own variable', () => {
     const env = { TARGETS: 'a,b', TARGET_A_URL: 'sqlite:a', TARGET_B_URL: 'postgres://u:p@h/d' };
     expect(onlyProblem(env)).toMatch(/^TARGET_B_URL does not ask for TLS/);
   });
@@ -185,8 +185,8 @@ describe('the password of a page that others can reach', () => {
   it.each([
     ['short', 'elevenchars', 'is shorter than 12 characters'],
     ["the example's", settingOf('ADMIN_PASSWORD').example, 'is shorter than 12 characters'],
-  ])('is refused when it is %s', (_what, ADMIN_PASSWORD, message) => {
-    // With a loopback HOST a proxy may show the page.
+  ])('is refused if it is %s', (_what, ADMIN_PASSWORD, message) => {
+    // With a loopback HOST a proxy may publish the page.
     for (const reach of [{ HOST: '0.0.0.0' }, {}]) {
       const problem = onlyProblem({ ...reach, ADMIN_PASSWORD });
       expect(problem).toContain(`ADMIN_PASSWORD ${message}`);

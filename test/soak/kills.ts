@@ -8,9 +8,9 @@ import { MirrorView } from '../support/mirror-view.ts';
 import { SQL_SERVERS } from '../support/servers.ts';
 import { breachesOf } from '../support/settled.ts';
 
-// Kills `sync` with -9 at random instants while the source changes. After every tenth kill, one run goes to its end, and the
-// target is compared with the source: L1, L5 and L13. Ends by itself, with 1 when a law was broken.
-// Run with: npm run soak:kills -- --store postgres --kills 200 --seed 1
+// Kills `sync` with -9 at random instants while the source changes. After every tenth kill, one run is completed, and the
+// target is compared with the source: L1, L5 and L13. Ends on its own, with 1 if a law was broken. Run with: npm run
+// soak:kills -- --store postgres --kills 200 --seed 1
 
 const { values } = parseArgs({
   options: {
@@ -22,7 +22,7 @@ const { values } = parseArgs({
 const seed = Number(values.seed);
 const random = new Random(seed);
 
-/** Each place begins with an empty target, so that first copies are killed as well. */
+/** Each place begins with an empty target, so that first copies are killed, too. */
 const KILLS_A_PLACE = 10;
 const SUBMISSIONS = 6_000;
 const CHANGES_A_MINUTE = 3_000;
@@ -75,7 +75,7 @@ async function onePlace(): Promise<void> {
   }
 }
 
-/** People who change the source until it is disposed of. */
+/** People who change the source until the end. */
 function peopleOf({ store }: ChildPlace): Disposable {
   const people = new AbortController();
   void runTraffic(store, { perMinute: CHANGES_A_MINUTE, signal: people.signal });

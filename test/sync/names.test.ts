@@ -38,7 +38,7 @@ const found = (...args: Parameters<typeof settings>): string[] =>
   mistakesIn([settings(...args)], KNOWN).map(({ variable, name }) => `${variable} ${name}`);
 
 describe('names in the settings that match nothing', () => {
-  it('to be hashed: a field that is not selected; nothing is known of one that only old answers have', () => {
+  it('for hashing: a field that is not selected is reported; a field that only old answers have may be unknown', () => {
     const [name, email] = JOBS.fields.map(({ id }) => id);
     const ofHashed = (fields: string[], hashed: string): string[] =>
       mistakesIn([settings('*', fields, { hashed: [hashed] })], {
@@ -54,7 +54,7 @@ describe('names in the settings that match nothing', () => {
     expect(ofHashed([name ?? ''], 'field_old')).toEqual([]);
   });
 
-  it('are reported along with those that match, per name and variable', () => {
+  it('are reported together with those that match, per name and variable', () => {
     const fields = ['job-application:*', 'job-aplication:*', 'field_1', '*'];
     expect(found(['customer-feedback', 'form_1', 'nope'], fields, { hashed: ['field_2'] })).toEqual(
       [
@@ -66,7 +66,7 @@ describe('names in the settings that match nothing', () => {
     );
   });
 
-  it('are none where a target knows them: a form that is gone, a field of its catalogue', () => {
+  it('do not exist if a target knows the names: a form that is gone, a field of its catalog', () => {
     const gone = { id: 'form_9', slug: 'summer', name: 'Summer' };
     const known = { ...KNOWN, held: [gone], fields: new Set(['field_old']) };
     const target = settings(['summer', 'form_9', 'form_1'], ['summer:*', 'field_old']);
@@ -85,7 +85,7 @@ describe('names in the settings that match nothing', () => {
     );
   });
 
-  it('name ten forms at most, or the command that lists the fields', () => {
+  it('name at most ten forms, or the command that lists the fields', () => {
     const forms = Array.from({ length: 11 }, (_, nth) => ({
       ...JOBS,
       id: `f${nth}`,
@@ -104,7 +104,7 @@ describe('names in the settings that match nothing', () => {
 });
 
 describe('the nearest name', () => {
-  it('is none where nothing is near', () => {
+  it('does not exist if no name is near', () => {
     const forms = ['prihlaska-na-pozici', 'contact'].map((name) => ({ name }));
     expect(nearestName('nosuch', forms)).toBeUndefined();
     expect(nearestName('--', forms)).toBeUndefined();

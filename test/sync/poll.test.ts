@@ -13,7 +13,9 @@ import { load } from '../support/settings.ts';
 const { signal } = new AbortController();
 const FORMS = 10;
 
-/** A workspace of {@link FORMS} forms, mirrored as far as `more` says, up to a first poll that finds nothing to do. */
+/**
+ * A workspace of {@link FORMS} forms, mirrored with the settings `more`, up to a first poll that finds nothing to do.
+ */
 async function openMirror(
   more: (env: Environment) => Environment = () => ({}),
   options: SandboxOptions = {},
@@ -49,13 +51,13 @@ it('L16: newcomers of a form that is not selected cost a poll no further request
       requests: 7,
     });
   }
-  // Together they leave every count as it was.
+  // Together they leave every count unchanged.
   insert(FORMS);
   deleteOne(source);
   expect((await poll()).syncs.map(({ formId }) => formId)).toEqual(['frm-1']);
 });
 
-/** Stores a row, as the run of another process does that has not come to its end. */
+/** Stores a row, as the unfinished run of another process does. */
 async function store(app: App, target: string, id: string, place: number): Promise<void> {
   const { store: into } = await app.target(target);
   const form = { id: `frm-${place}`, slug: `frm-${place}`, name: `Form ${place}` };
@@ -64,7 +66,7 @@ async function store(app: App, target: string, id: string, place: number): Promi
   await open.commit({ rows: [{ id, status: 'NEW', createdAt, cells: new Map() }] });
 }
 
-/** Deletes a submission of frm-1 that is NEW, so that with a new one the counts are as before. */
+/** Deletes a submission of frm-1 that is NEW, so that with a new one the counts are unchanged. */
 function deleteOne(source: FormsStore): void {
   const first = source.byTime('frm-1').find(({ status }) => status === 'NEW');
   source.delete(first?.id ?? '');

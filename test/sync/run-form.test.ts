@@ -33,7 +33,9 @@ it('succeeds although other processes keep saving their source profile before it
   expect(await app.run({ formId, target: 'default' }, {}, signal)).toMatchObject({ outcome: 'ok' });
 });
 
-/** Another process takes the form over at the first commit, as it may in a spreadsheet, which has no lock. */
+/**
+ * Another process takes the form over at the first commit, which can happen in a spreadsheet, because it has no lock.
+ */
 function takeOverOnce(store: Store): void {
   const open = store.open.bind(store) as (...args: unknown[]) => Promise<OpenForm | null>;
   let isTaken = false;
@@ -50,7 +52,7 @@ function takeOverOnce(store: Store): void {
   }) as Store['open'];
 }
 
-it('L13: begins again where another process takes the form over in the middle, as long as it may wait', async () => {
+it('L13: starts again if another process takes the form over in the middle, as long as it may wait', async () => {
   const { app, formId, store } = await openApp();
   takeOverOnce(store);
   const report = await app.run({ formId, target: 'default' }, { waitMs: 60_000 }, signal);
@@ -58,7 +60,7 @@ it('L13: begins again where another process takes the form over in the middle, a
   expect(report.inserted).toBe(report.accounted);
 });
 
-it('L13: a job does not wait for the process that takes its form over', async () => {
+it('L13: a job does not wait for a process that takes its form over', async () => {
   const { app, formId, store } = await openApp();
   takeOverOnce(store);
   const report = await app.run({ formId, target: 'default' }, {}, signal);
@@ -112,7 +114,7 @@ it('L8: a run with accepted deletions looks for those that were held before', as
   const place = { formId, target: 'default' };
   await app.run(place, {}, signal);
   for (const id of source.ids(formId).slice(0, 150)) source.delete(id);
-  // What would wait for a person is counted, and no change of the run.
+  // Deletions that wait for a person are counted, and are no changes of the run.
   expect(await app.dryRun(place, {}, signal)).toMatchObject({ held: 150, foreseen: [] });
   const held = await app.run(place, { isFull: true }, signal);
   expect(held).toMatchObject({ outcome: 'held', held: 150, deleted: 0 });
@@ -120,7 +122,7 @@ it('L8: a run with accepted deletions looks for those that were held before', as
   expect(accepted).toMatchObject({ outcome: 'ok', deleted: 150 });
 });
 
-it('L17: a problem of a write-back keeps the time since when it is one', async () => {
+it('L17: a problem of a write-back keeps its start time', async () => {
   const { store } = await openApp();
   const since = async (code: ProblemCode, day: number): Promise<string | undefined> => {
     const at = new Date(Date.UTC(2026, 2, day)).toISOString();
@@ -134,7 +136,7 @@ it('L17: a problem of a write-back keeps the time since when it is one', async (
   expect(await WRITE_BACKS.read(store)).toEqual({});
 });
 
-it('L11: stores nothing of a form whose slug another process has just kept for another form', async () => {
+it('L11: stores nothing of a form if another process has just recorded its slug for another form', async () => {
   const place = await openPlace();
   const [form] = place.sandbox.store.forms();
   const env = { ...place.env, TARGET_FORMS: form?.slug ?? '' };

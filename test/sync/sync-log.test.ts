@@ -6,7 +6,7 @@ import type { SyncEvents } from '../../src/sync/sync-log.ts';
 import { blankRun, type RunReport } from '../../src/sync/run-form.ts';
 import { logSync, logWaits } from '../../src/sync/sync-log.ts';
 
-/** Logs what happens; the levels and texts of the lines since the last call. */
+/** Logs events; returns levels and texts of the lines since the last call. */
 function logging() {
   let lines: string[] = [];
   const line = (level: string) => (_fields: unknown, text: string) =>
@@ -33,7 +33,7 @@ function logging() {
 }
 
 describe('the log', () => {
-  it('says of a short wait that it is short', () => {
+  it('reports a short wait as short', () => {
     const notice = { request: 'GET /forms', attempt: 1, reason: 'answered 503' };
     const log = logging();
     const said = [0, 999, 4_000].flatMap((delayMs) => log.wait({ ...notice, delayMs }));
@@ -61,7 +61,7 @@ describe('the log', () => {
     expect(logging().run(report)).toEqual(expected);
   });
 
-  it('warns of held deletions once, not with each run after, until their number changes', () => {
+  it('warns of held deletions once, and again only when their number changes', () => {
     const log = logging();
     const held = { outcome: 'held', held: 9, code: 'DELETIONS_HELD', error: 'Held.' } as const;
     expect(log.run(held)).toEqual(['warn: Held.']);
@@ -71,7 +71,7 @@ describe('the log', () => {
     expect(log.run({ ...held, held: 10 })).toEqual(['warn: Held.']);
   });
 
-  it('warns of changes by people in a target when they are news', () => {
+  it('warns of changes by people in a target only when they are new', () => {
     const log = logging();
     const notice: TargetNotice = {
       blocks: false,

@@ -10,7 +10,7 @@ import { TestClock } from '../support/test-clock.ts';
 const DAY_MS = 86_400_000;
 const FORM = { id: 'form-0', slug: 'form', name: 'Form' };
 
-/** What the upkeep after a run has a target remove. */
+/** What the upkeep after a run removes from a target. */
 async function removed(
   outcome: OutcomeName,
   { fails = false, deletedAt = '2026-01-01T00:00:00.000Z' } = {},
@@ -46,10 +46,10 @@ const both = '2026-03-04T00:00:00.000Z 2026-03-03T00:00:00.000Z';
 const prune = '- 2026-03-03T00:00:00.000Z';
 it.each<[OutcomeName, string[]]>([
   ['ok', [both]],
-  // No proof for weeks, perhaps: the history before it goes all the same.
+  // There may be no proof for weeks: the history before it is still removed.
   ['held', [prune]],
   ['incomplete', [prune]],
-  // A form that is gone is not opened for writing any more.
+  // A form that is gone is no longer opened for writing.
   ['gone', []],
   ['failed', []],
   ['busy', []],
@@ -59,10 +59,10 @@ it.each<[OutcomeName, string[]]>([
   expect(await removed(outcome)).toEqual(asked);
 });
 
-it('removes no rows where none was marked deleted long ago', async () => {
+it('removes no rows if none was marked deleted long ago', async () => {
   expect(await removed('ok', { deletedAt: '2026-03-04T12:00:00.000Z' })).toEqual([prune]);
 });
 
-it('L12: an upkeep that fails fails nothing else', async () => {
+it('L12: an upkeep that fails causes no other failure', async () => {
   expect(await removed('ok', { fails: true })).toEqual([]);
 });

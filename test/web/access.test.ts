@@ -3,7 +3,7 @@ import { silentLogger } from '../../src/base/logger.ts';
 import { isLoopback } from '../../src/base/transport.ts';
 import { openGuarded } from '../../src/web/access.ts';
 
-/** A server with one page behind a password; resolves to the answer to a GET with this header from this address. */
+/** A server with one page behind a password. Resolves to the response to a GET with this header from this address. */
 async function open(adminPassword = 'right') {
   const app = await openGuarded({
     place: { host: '127.0.0.1', port: 0, variable: 'PORT' },
@@ -32,7 +32,7 @@ const basic = (text: string): string => `Basic ${Buffer.from(text).toString('bas
 describe('access with a password', () => {
   afterEach(() => void vi.useRealTimers());
 
-  it('is limited for a guesser, by the address of the connection, and comes back with time', async () => {
+  it('is limited for an attacker who guesses, by the address of the connection, and possible again later', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const { get, status } = await open();
     const guesses: number[] = [];
@@ -48,23 +48,23 @@ describe('access with a password', () => {
     expect(await status('Bearer wrong')).toBe(401);
   });
 
-  it('is open to the right one at once, however many wrong ones came from its address', async () => {
+  it('is possible at once with the right one, regardless of wrong ones from its address', async () => {
     const { status } = await open();
     for (let guess = 0; guess < 30; guess++) await status('Bearer wrong', '2001:db8::1');
     expect(await status('Bearer right', '2001:db8::1')).toBe(200);
     expect(await status(basic('admin:right'), '2001:db8::1')).toBe(200);
-    // A network of IPv6 counts as one address.
+    // An IPv6 network counts as one address.
     expect(await status('Bearer wrong', '2001:db8::ffff')).toBe(429);
     expect(await status('Bearer wrong', '2001:db8:0:1::1')).toBe(401);
   });
 
-  it('counts neither a visit without a password nor one with the right one', async () => {
+  it('does not count visits without a password or with the right one', async () => {
     const { status } = await open();
     for (let visit = 0; visit < 20; visit++) expect(await status(undefined)).toBe(401);
     for (let visit = 0; visit < 20; visit++) expect(await status('bearer right')).toBe(200);
   });
 
-  it('takes HTTP Basic as admin only, and nothing that is broken', async () => {
+  it('accepts HTTP Basic only as admin, and no broken header', async () => {
     const { status } = await open('a:b');
     const headers = [
       basic('admin:a:b'),

@@ -12,14 +12,14 @@ import {
 } from './fixtures.ts';
 import { startPage } from './start-page.ts';
 
-/** With all that a page can show. */
+/** With everything that a page can show. */
 const openPage = (report = realisticReport()) =>
   startPage(report, {
     details: async () => feedbackDetails(),
     deliveryProblem: () => 'Notifications are not delivered.',
   });
 
-/** What axe finds: the rule, and where. */
+/** The findings of axe: the rule and the place. */
 interface Finding {
   readonly id: string;
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
@@ -118,7 +118,7 @@ describe.skipIf(chromiumPath === undefined)('the pages, for everybody', () => {
     },
   );
 
-  it('are used by keyboard: the content can be skipped to, and the focus shows', async () => {
+  it('can be used with the keyboard: the content can be skipped to, and the focus is visible', async () => {
     await using status = await openPage();
     await inTab({ viewport: { width: 1280, height: 800 } }, async (page) => {
       await page.goto(status.server.url);
@@ -141,7 +141,7 @@ describe.skipIf(chromiumPath === undefined)('the pages, for everybody', () => {
     });
   });
 
-  it('bring themselves up to date in place, all but those of one form, and show when the mirror is away', async () => {
+  it('update themselves in place, except for those of one form, and show when the mirror is unreachable', async () => {
     const status = await openPage();
     await inTab({}, async (page) => {
       await page.goto(`${status.server.url}${FORM}`);
@@ -182,7 +182,7 @@ describe.skipIf(chromiumPath === undefined)('the pages, for everybody', () => {
     });
   });
 
-  it('need no JavaScript, also to act', async () => {
+  it('need no JavaScript, not even for actions', async () => {
     await using status = await openPage();
     const { url } = status.server;
     await inTab({ javaScriptEnabled: false }, async (page) => {

@@ -12,7 +12,7 @@ const AS_ADMIN = { authorization: `Basic ${Buffer.from(`admin:${PASSWORD}`).toSt
 
 type Fields = Record<string, string>;
 
-/** A page whose actions are remembered. */
+/** A page whose actions are recorded. */
 async function open(adminPassword?: string, report = reportOf()) {
   const orders: ActionOrder[] = [];
   const act = async (order: ActionOrder): Promise<DoneLine[]> => {
@@ -23,7 +23,7 @@ async function open(adminPassword?: string, report = reportOf()) {
   return {
     page,
     orders,
-    /** What a button sends, by its words; empty where the page has none. */
+    /** What a button sends, by its text; empty if the page has no such button. */
     async press(words: string, path = '/forms/frm_a', headers = {}): Promise<Fields> {
       const html = await (await page.get(path, headers)).text();
       const buttons = html.matchAll(
@@ -58,7 +58,7 @@ const PAUSE: ShownPause = {
 const BY = 'status page, 127.0.0.1';
 
 describe('an action on the page', () => {
-  it('is done when its button is pressed, and its result is shown', async () => {
+  it('is performed when its button is pressed, and its result is shown', async () => {
     await using at = await open();
     const done = await at.post(await at.press('Pause'));
     expect(done.status).toBe(200);
@@ -66,7 +66,7 @@ describe('an action on the page', () => {
     expect(html).toContain('<h1>Done</h1>');
     expect(html).toContain('Done: &lt;b&gt;pause&lt;/b&gt;');
     expect(html).toContain('href="/forms/frm_a"');
-    // To reload it would be to act again.
+    // Reloading it would repeat the action.
     expect(html).not.toContain('<script');
     expect(html).not.toContain('http-equiv="refresh"');
     const place = { form: 'frm_a', target: 'db', count: null };
@@ -93,11 +93,11 @@ describe('an action on the page', () => {
     await at.post(await at.press('Accept 34 deletions'));
     const order = { do: 'accept', form: 'frm_a', target: 'db', count: 34, by: BY };
     expect(at.orders).toEqual([order]);
-    // Next to its subject, never from a row of the list.
+    // Beside its subject, never from a row of the list.
     expect(await at.page.text('/')).not.toContain('do=accept');
   });
 
-  it('is offered for a paused place as going on again, with who paused it and why', async () => {
+  it('is offered for a paused place as resuming, with who paused it and why', async () => {
     const target = targetReport('db', { state: 'paused', pause: PAUSE });
     const form = formReport(FORM_A, 'db', { state: 'paused', pause: PAUSE });
     await using at = await open(undefined, reportOf([form], { targets: [target] }));
@@ -127,7 +127,7 @@ describe('an action is refused', () => {
     for (const headers of elsewhere)
       expect([headers, (await at.post(fields, headers)).status]).toEqual([headers, 403]);
     expect(at.orders).toEqual([]);
-    // The browser's own word counts, where a proxy in front has another name, and people have a password.
+    // The browser's own header counts if a proxy in front has another name and a password is set.
     const own = { origin: 'https://mirror.example', 'sec-fetch-site': 'same-origin' };
     expect((await at.post(fields, own)).status).toBe(403);
     expect(at.orders).toEqual([]);
@@ -137,7 +137,7 @@ describe('an action is refused', () => {
     expect(behind.orders).toMatchObject([{ by: 'status page, admin at 127.0.0.1' }]);
   });
 
-  it('for an unknown action, and in any other form than that of the page', async () => {
+  it("for an unknown action, and for a body that is not of the page's form", async () => {
     await using at = await open();
     const fields = await at.press('Pause');
     for (const order of ['', 'do=drop', 'do=accept&count=-1', 'do=accept&count=x'])
@@ -149,14 +149,14 @@ describe('an action is refused', () => {
     expect(at.orders).toEqual([]);
   });
 
-  it('without the password where there is one', async () => {
+  it('without the password if there is one', async () => {
     await using at = await open(PASSWORD);
     const fields = await at.press('Pause', '/forms/frm_a', AS_ADMIN);
     expect((await at.post(fields)).status).toBe(401);
     expect(at.orders).toEqual([]);
   });
 
-  it('without any word of a browser, unless it is clearly none', async () => {
+  it("without a browser's header, unless the client is clearly no browser", async () => {
     await using at = await open();
     const fields = await at.press('Pause');
     const post = async (agent: string, headers = {}): Promise<number> => {
@@ -173,7 +173,7 @@ describe('an action is refused', () => {
     expect(await post('Mozilla/5.0 (X11) Firefox/150.0', none)).toBe(200);
   });
 
-  it('without a password, if it came through a proxy, to which no page is shown', async () => {
+  it('without a password, if it came through a proxy, which may not show a page', async () => {
     await using at = await open();
     const fields = await at.press('Pause');
     for (const name of ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip', 'x-forwarded-host']) {
@@ -185,7 +185,7 @@ describe('an action is refused', () => {
       ]);
       expect((await at.post(fields, headers)).status).toBe(421);
     }
-    // One that hides itself may speak HTTP/1.0, as older versions of nginx do.
+    // A proxy that hides itself may use HTTP/1.0, as older versions of nginx do.
     const { hostname, port, host } = new URL(at.page.server.url);
     const answer = async (version: string): Promise<string> => {
       const socket = connect(Number(port), hostname);

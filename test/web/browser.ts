@@ -3,7 +3,7 @@ import { type Browser, chromium } from 'playwright-core';
 
 const PLACES = [process.env['CHROMIUM'] ?? '', '/usr/bin/chromium', '/usr/bin/google-chrome'];
 
-/** Where Chromium is; undefined where there is none. */
+/** The path of Chromium; undefined if it is not installed. */
 export const chromiumPath: string | undefined = PLACES.find(
   (place) => place !== '' && existsSync(place),
 );

@@ -56,13 +56,13 @@ const OLD = form('frm_old123', 'christmas-party', 'Christmas party 2025');
 
 const WELL = judge(factsOf());
 
-/** A problem as the catalogue has it. */
+/** A problem as in the catalog. */
 export function problem(code: ProblemCode, changes: Partial<Problem> = {}): Problem {
   const message = PROBLEMS[code].meaning;
   return problemOf({ code, message, sinceMs: NOW - 12 * MINUTE }, changes);
 }
 
-/** A form in a target, as the judge reports it: well, unless `changes` say otherwise. */
+/** A form in a target, as the judge reports it: without problems except for `changes`. */
 export function formReport(
   form: FormIdentity,
   target = 'db',
@@ -100,7 +100,7 @@ export function reportOf(
   };
 }
 
-/** A target keeps nothing of a form. */
+/** A target has no copy of a form. */
 export const NO_DETAILS: FormDetails = {
   runs: [],
   rejected: [],
@@ -130,7 +130,7 @@ const inBoth = (warehouse: Partial<HeldTarget>, sheet: HeldForm[], queue = QUEUE
 };
 const WAREHOUSE = { name: 'warehouse', address: 'postgres://db.internal:5432/forms' };
 
-/** A workspace as it may look on a working day: mostly well, with one of each problem. */
+/** A workspace as it may look on a working day: mostly without problems, with one of each problem. */
 export function realisticReport(): Report {
   const answered = 'Forms API, GET /submissions?formId=frm_44hq0x&page=1: answered 503.';
   const notice = {
@@ -163,7 +163,7 @@ export function realisticReport(): Report {
   return inBoth({ forms, pauses }, sheet, busy(copying));
 }
 
-/** The source is away, and a target with it. */
+/** The source is unreachable, and one target, too. */
 export function failingReport(): Report {
   const forms = [CONTACT, SUMMER, FEEDBACK].map((each) => heldForm(each, silent(14 * MINUTE)));
   const refused =
@@ -178,7 +178,7 @@ export function failingReport(): Report {
   );
 }
 
-/** What the warehouse keeps of {@link FEEDBACK}. */
+/** The rows of {@link FEEDBACK} in the warehouse. */
 export function feedbackDetails(): FormDetails {
   const runs = Array.from({ length: 10 }, (_, at) => {
     const outcome = at === 0 || at === 7 ? 'incomplete' : at === 4 ? 'failed' : 'ok';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { html } from '../../src/web/html.ts';
 import { propertyRuns } from '../support/property.ts';
 
-/** Every UTF-16 unit, lone halves included. */
+/** Every UTF-16 unit, including lone surrogates. */
 const anyText = fc
   .array(fc.integer({ min: 0, max: 0xffff }))
   .map((units) => String.fromCharCode(...units));
@@ -16,13 +16,13 @@ describe('html', () => {
     );
   });
 
-  it('takes HTML unchanged, lists one by one, and nothing for nothing', () => {
+  it('inserts HTML unchanged, lists one by one, and nothing for missing values', () => {
     const rows = ['a', '<b>'].map((name) => html`<li>${name}</li>`);
     const { text } = html`${rows}|${null}${undefined}${false}|${0}`;
     expect(text).toBe('<li>a</li><li>&lt;b&gt;</li>||0');
   });
 
-  it('shows what would reorder a line, and what no document may hold', () => {
+  it('shows characters that would reorder a line, and characters that no document may contain', () => {
     expect(html`${'a\u202Eb\0c\uD800d'}`.text).toBe('a\uFFFDb␀c\uFFFDd');
   });
 

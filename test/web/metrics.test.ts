@@ -19,7 +19,7 @@ import { startPage } from './start-page.ts';
 const open = (role: 'start' | 'worker' = 'start'): Metrics =>
   new Metrics({ version: '1.2.3', role });
 
-/** Our samples, without the common beginning of their names. */
+/** Our samples, without the common prefix of their names. */
 const samplesIn = (text: string): string[] =>
   text.split('\n').flatMap((line) => /^forms_mirror_(.*)$/.exec(line)?.[1] ?? []);
 
@@ -33,7 +33,7 @@ const aRun = (changes: Partial<CountedRun> = {}): CountedRun => {
 const SENT = { status: 200, ms: 80, waitedMs: 0 };
 
 describe('the metrics of a process', () => {
-  it('count its runs, write-backs, requests, jobs and bytes; a worker shows nothing of the mirror', async () => {
+  it('count its runs, write-backs, requests, jobs and bytes; a worker shows nothing about the mirror', async () => {
     const metrics = open('worker');
     const events = new Events<SyncEvents>();
     metrics.count(events);
@@ -101,13 +101,13 @@ describe('the metrics of a process', () => {
 });
 
 describe('the metrics of start', () => {
-  it('count changes from zero, so that the first run shows in a rate', async () => {
+  it('count changes from zero, so that the first run is part of a rate', async () => {
     await using page = await startPage();
     const all = samplesIn(await page.text('/metrics'));
     expect(all).toContain('row_changes_total{form="frm_a",target="db",change="inserted"} 0');
   });
 
-  it('show targets, the queue and a problem of either once, and forget them once they are over', async () => {
+  it('show targets, the queue and each problem of them once, and remove them once they are over', async () => {
     await using page = await startPage(realisticReport());
     const shown = async (pattern: RegExp): Promise<string[]> =>
       samplesIn(await page.text('/metrics')).filter((name) => pattern.test(name));
@@ -131,7 +131,7 @@ describe('the metrics of start', () => {
     expect(await shown(/^(problem|form_state|queue)/)).toEqual(['queue_up 0']);
   });
 
-  it('L11: hold form IDs, target names and words of fixed lists; nothing else gets in', async () => {
+  it('L11: contain only form IDs, target names and words of fixed lists', async () => {
     await using page = await startPage(realisticReport());
     const events = new Events<SyncEvents>();
     page.metrics.count(events);
@@ -150,7 +150,7 @@ describe('the metrics of start', () => {
     expect(labels.join()).not.toMatch(/secret|sub_|Kontakt|Form A/);
   });
 
-  it('name each form once, on one line, for others to join', async () => {
+  it('name each form once, on one line, for joins', async () => {
     const odd = { ...FORM_A, name: `A "form"\n\u001b[31m${'x'.repeat(300)}` };
     await using page = await startPage(
       reportOf([formReport(odd), formReport(FORM_A, 'sheet'), formReport(FORM_B, 'sheet')]),

@@ -18,7 +18,7 @@ import {
 import { run } from '../health/facts.ts';
 import { startPage } from './start-page.ts';
 
-/** What a page may weigh at most. */
+/** The maximum size of a page. */
 const MAX_PAGE_BYTES = 100_000;
 
 /** The slugs of a page's rows, in order. */
@@ -26,7 +26,7 @@ const slugsOf = (html: string): string[] =>
   [...html.matchAll(/<span class="fact"><bdi>([^<]+)<\/bdi>/g)].map(([, slug = '']) => slug);
 
 describe('the page of all forms', () => {
-  it('shows what the report says: title, summary, states, rows, claims, rejected submissions', async () => {
+  it('shows the report: title, summary, states, rows, claims, rejected submissions', async () => {
     await using page = await startPage(realisticReport());
     const html = await page.text('/');
     for (const shown of [
@@ -48,7 +48,7 @@ describe('the page of all forms', () => {
     }
   });
 
-  it('is a matrix, forms down, targets across, with a way into each', async () => {
+  it('is a matrix, forms down, targets across, with a link into each', async () => {
     const evil = { url: 'javascript:alert(1)' };
     const sheet = { url: 'https://docs.google.com/x#gid=7' };
     await using page = await startPage(
@@ -67,7 +67,7 @@ describe('the page of all forms', () => {
     expect(html).not.toContain('javascript:alert');
   });
 
-  it('L17: says of each target as of when it was read, and that it cannot be', async () => {
+  it('L17: shows as of when each target was read, and that it cannot be read', async () => {
     await using page = await startPage(failingReport());
     const html = await page.text('/');
     expect(html).toMatch(/cannot be read; last read\s+<time [^>]*>5 min ago/);
@@ -85,14 +85,14 @@ describe('the page of all forms', () => {
     expect(await page.text('/')).toContain(words);
   });
 
-  it('remedies a problem by a button where there is one', async () => {
+  it('offers a button for a problem if there is one', async () => {
     await using page = await startPage(realisticReport());
     const path = '/forms/frm_9s0dd2';
     const accept = 'value="do=accept&amp;form=frm_9s0dd2&amp;target=warehouse&amp;count=312"';
     const html = await page.text(path);
     expect(html).toContain(accept);
     expect(html).not.toContain('--accept-deletes');
-    // One for the form in each target, none for what no new attempt mends.
+    // One for the form in each target, and none if a new attempt cannot help.
     expect(html.match(/do=sync/g)).toHaveLength(2);
     expect((await page.text('/forms/frm_44hq0x')).match(/do=sync/g)).toHaveLength(2);
     const all = await page.text('/');
@@ -104,7 +104,7 @@ describe('the page of all forms', () => {
 });
 
 describe('a list of many forms', () => {
-  it('begins with the worst, and is whole at an address of its own', async () => {
+  it('begins with the worst, and is complete at its own address', async () => {
     await using page = await startPage(manyForms(300));
     const first = await page.text('/');
     expect(first).toContain('30 of 300 forms, worst first');
@@ -132,7 +132,7 @@ describe('a list of many forms', () => {
     expect(found).toContain(slug);
   });
 
-  it('keeps the search for the whole list, and reads any address', async () => {
+  it('keeps the search for the complete list, and reads any address', async () => {
     await using page = await startPage(manyForms(300));
     const html = await page.text('/?q=%22%3E%3Cqqq%3E');
     expect(html).toContain('value="&quot;&gt;&lt;qqq&gt;"');
@@ -195,7 +195,7 @@ describe('the page of a form', () => {
     expect(failed).not.toContain('secret');
   });
 
-  it('is there by any ID', async () => {
+  it('exists for any ID', async () => {
     const odd = { id: 'a/b ü?', slug: 'odd', name: 'Odd <b>' };
     await using page = await startPage(reportOf([formReport(odd)]));
     const link = /href="(\/forms\/[^"#]+)"/.exec(await page.text('/'))?.[1] ?? '';
@@ -203,7 +203,7 @@ describe('the page of a form', () => {
   });
 });
 
-describe('what others have written', () => {
+describe('text from others', () => {
   const evil = `</title></style><script>alert(1)</script><img src=x onerror=alert(1)> ' " &`;
 
   it('is shown as text, wherever it is', async () => {
@@ -223,7 +223,7 @@ describe('what others have written', () => {
         refused: [],
       }),
     });
-    // A form's page stays as it was opened, without a script.
+    // Without a script, a form's page stays unchanged.
     for (const [path, scripts] of [
       ['/', 1],
       [`/forms/${encodeURIComponent(evil)}`, 0],

@@ -11,7 +11,7 @@ import { startServer } from '../../src/web/server.ts';
 import { FORM_A, formReport, NO_DETAILS, reportOf } from './fixtures.ts';
 import { LOCAL, startPage } from './start-page.ts';
 
-/** A request with a Host header of one's own, which fetch does not allow. */
+/** A request with its own Host header, which fetch does not allow. */
 function getAs(url: string, host: string, method = 'GET'): Promise<number> {
   const { hostname, port, pathname: path } = new URL(url);
   return new Promise((done, fail) => {
@@ -37,7 +37,7 @@ describe('the status page listens', () => {
     await expect(page.get('/health')).rejects.toThrow('fetch failed');
   });
 
-  it('says what to set when the port is taken, the host is not ours, or everyone could get in', async () => {
+  it('says what to set if the port is in use, the host is not ours, or everyone could get in', async () => {
     await using page = await startPage();
     const port = Number(new URL(page.server.url).port);
     const refusal = async (changes: Parameters<typeof startPage>[1]): Promise<MirrorError> => {
@@ -68,21 +68,21 @@ describe('the status page listens', () => {
 });
 
 describe('health', () => {
-  it('is about this process, and asks for no password: a copy that fails does not change it, a queue that fails does', async () => {
+  it('is about this process, and needs no password: a failing copy does not change it, a failing queue does', async () => {
     const form = formReport(FORM_A, 'db', { state: 'failed' });
     await using page = await startPage(reportOf([form]), { adminPassword: 'pw' });
     const health = await page.get('/health');
     expect([health.status, await health.json()]).toEqual([200, { ok: true, mirror: 'failed' }]);
     expect(health.headers.get('cache-control')).toBe('no-store');
     const message = 'The queue (redis://queue.internal:6379) does not answer.';
-    // Also where it answers: it may not be fit for use.
+    // Also if it answers: it may be unfit for use.
     page.queue = { isReachable: true, trouble: { code: 'QUEUE_FAILED', message, sinceMs: null } };
     for (const path of ['/health', '/ready']) {
       const response = await page.get(path);
       const body = { ok: false, reason: message, mirror: 'failed' };
       expect([response.status, await response.json()]).toEqual([503, body]);
     }
-    // No reason to kill the process: a restart brings no queue back.
+    // Not a reason to kill the process: a restart does not bring the queue back.
     expect((await page.get('/live')).status).toBe(200);
   });
 
@@ -104,7 +104,7 @@ describe('a page', () => {
     expect(await (await page.get('/api/status')).json()).toEqual(page.report);
   });
 
-  it('stays out of caches, frames and other origins, and lets only its own script run', async () => {
+  it('stays out of caches, frames and other origins, and runs only its own script', async () => {
     await using page = await startPage();
     const first = await page.get('/');
     const policy = first.headers.get('content-security-policy') ?? '';
@@ -134,7 +134,7 @@ describe('a page', () => {
     expect((await fetch(`${page.server.url}/`, { method: 'POST' })).status).toBe(404);
   });
 
-  it('L12: asks a target that hangs once, however often it is loaded', async () => {
+  it('L12: asks a target that hangs only once, regardless of how often it is loaded', async () => {
     let asked = 0;
     const answer = Promise.withResolvers<FormDetails>();
     const details = (): Promise<FormDetails> => {
@@ -151,7 +151,7 @@ describe('a page', () => {
     expect(asked).toBe(2);
   });
 
-  it('L15: that breaks shows no details', async () => {
+  it('L15: shows no details if it breaks', async () => {
     const broken = {
       refresh: () => Promise.reject(new Error('secret inside')),
       current: reportOf,
@@ -176,13 +176,13 @@ describe('whom it answers', () => {
   ])('without a password, a page for host "%s" is %d', async (host, status) => {
     await using page = await startPage();
     expect(await getAs(`${page.server.url}/`, host)).toBe(status);
-    // By a name that another person has pointed here (DNS rebinding), nobody acts either.
+    // With a name that another person has pointed here (DNS rebinding), nobody can act either.
     const isTold = (await getAs(`${page.server.url}/actions`, host, 'POST')) === 421;
     expect(isTold).toBe(status === 421);
     expect(await getAs(`${page.server.url}/health`, host)).toBe(200);
   });
 
-  it('with a password, any name will do', async () => {
+  it('with a password, any name is accepted', async () => {
     await using page = await startPage(reportOf(), { adminPassword: 'pw' });
     expect(await getAs(`${page.server.url}/`, 'mirror.example')).toBe(401);
   });
@@ -203,7 +203,7 @@ describe('whom it answers', () => {
 });
 
 describe('the page of the queue', () => {
-  it('is answered by the board, to look at only', async () => {
+  it('is answered by the board, read-only', async () => {
     const asked: string[] = [];
     const board = async (path: string): Promise<BoardAnswer> => {
       asked.push(path);
@@ -229,7 +229,7 @@ describe('the page of the queue', () => {
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  it('L15: says no more than that the queue is away when the board fails or hangs', async () => {
+  it('L15: says only that the queue is unreachable if the board fails or hangs', async () => {
     for (const board of [
       () => Promise.reject(new Error('redis://user:secret@host')),
       () => new Promise<never>(() => undefined),

@@ -25,14 +25,14 @@ export interface TestPage extends AsyncDisposable {
   readonly server: Listening;
   readonly clock: QuickClock;
   readonly metrics: Metrics;
-  /** The report that it shows; may be replaced. */
+  /** The report that it shows; can be replaced. */
   report: Report;
-  /** What the probes see of the queue. */
+  /** The state of the queue for the probes. */
   queue: Awaited<ReturnType<StatusOptions['queue']>>;
   /** How often it was asked to read everything again. */
   expired: number;
   hasRead: boolean;
-  /** A GET; `headers` as given. */
+  /** A GET with these `headers`. */
   get(path: string, headers?: Record<string, string>): Promise<Response>;
   text(path: string): Promise<string>;
 }
@@ -40,7 +40,7 @@ export interface TestPage extends AsyncDisposable {
 /** Any free port of this machine. */
 export const LOCAL: ListenPlace = { host: '127.0.0.1', port: 0 };
 
-/** Starts it on a free port, with a report that is well. */
+/** Starts it on a free port, with a report without problems. */
 export async function startPage(
   report: Report = reportOf(),
   changes: Partial<StatusOptions> = {},
