@@ -4,8 +4,9 @@ import { decimalText, isTooDeep, TOO_DEEP } from '../mirror/json.ts';
 import { type Answers, ExactNumber, type SubmissionItem } from '../mirror/types.ts';
 import { isJsonObject } from './exact-json.ts';
 
-/** Longer IDs fit no primary key (PostgreSQL: a third of a page). */
-const MAX_ID_LENGTH = 500;
+/** Longer IDs fit no primary key, and longer statuses no index (PostgreSQL: a third of a page). */
+const MAX_LENGTH = 500;
+
 /**
  * An item of a list of submissions, requested for `formId` (empty: for every form). Never throws. Every field is checked
  * separately, so that each defect gets a name; other properties of the item are ignored.
@@ -62,11 +63,14 @@ function readId(id: unknown): Checked<string> {
     return { value: decimalText(id), defect: '' };
   }
   if (typeof id !== 'string') return { value: '', defect: 'id is not a text' };
-  const usable = id.length <= MAX_ID_LENGTH && id.isWellFormed() && !hasControl(id);
-  return usable && id.trim() !== ''
+  return isStorable(id) && id.trim() !== ''
     ? { value: id, defect: '' }
     : { value: '', defect: 'id is not one that can be stored' };
 }
+
+/** Whether every target can hold a text as an ID or a status. */
+const isStorable = (text: string): boolean =>
+  text.length <= MAX_LENGTH && text.isWellFormed() && !hasControl(text);
 
 /** Characters of Unicode's class Cc. A loop, because a regular expression takes several times longer. */
 function hasControl(text: string): boolean {
@@ -88,7 +92,9 @@ function readStatus(status: unknown): Checked<string> {
     return { value: '', defect: 'status is missing' };
   }
   if (typeof status !== 'string') return { value: '', defect: 'status is not a text' };
-  return { value: status, defect: '' };
+  return isStorable(status)
+    ? { value: status, defect: '' }
+    : { value: '', defect: 'status is not one that can be stored' };
 }
 
 function readTime(createdAt: unknown): Checked<string | null> {

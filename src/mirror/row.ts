@@ -103,7 +103,7 @@ export class Join {
       return hashed && cell !== null ? hashedCell(cell, requireKey(this.#joining.hashKey)) : cell;
     });
     const cells = new RowCells(this.#places, values);
-    return { id, status: status.toWellFormed(), createdAt, cells };
+    return { id, status, createdAt, cells };
   }
 
   #isNew(id: string): boolean {

@@ -468,6 +468,16 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
         expect(done(await commit({ rows: ROWS }))).toMatchObject({ inserted: 1 });
       });
 
+      it('makes no column where the source shows it again', async () => {
+        const late = { ...NAME, id: 'f_late', label: 'Late', position: 2 };
+        const fields = [NAME, AGE, late];
+        await write((form) => form.erase({ kind: 'forget', ids: ['b'] }));
+        const rows = [row('b', { f_late: 'x' })];
+        await write(async (form) => form.commit({ rows: await form.take(rows) }), fields);
+        const [form] = await store.forms();
+        expect(form?.fields.find(({ id }) => id === late.id)?.column).toBeNull();
+      });
+
       it('is counted where it has no status, and not where the source does not show it', async () => {
         await commit({ rows: [{ ...row('d', {}), status: '' }] });
         const counted = async () => {

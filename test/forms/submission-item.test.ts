@@ -21,6 +21,8 @@ const item = (changes: object): SubmissionItem =>
 
 describe('L6: an item of the submissions list', () => {
   it.each<[object, string, object]>([
+    [{ status: 'x'.repeat(501) }, 'status is not one that can be stored', { status: '' }],
+    [{ status: 'a\0b' }, 'status is not one that can be stored', { status: '' }],
     [{ createdAt: 'yesterday' }, 'createdAt is not a date', { createdAt: null }],
     [{ createdAt: null }, 'createdAt is missing', { createdAt: null }],
     [{ createdAt: 7 }, 'createdAt is not a date', { createdAt: null }],

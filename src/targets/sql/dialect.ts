@@ -94,8 +94,6 @@ export interface PackedRow extends Row {
   /** The columns of its answers; the same list for rows that were packed for the same fields. */
   readonly columns: readonly BatchColumn[];
   readonly packed: Packed;
-  /** The status as it is stored. */
-  readonly storedStatus: string;
   /** The database cannot hold its U+0000 and gets U+FFFD instead. */
   readonly isReplaced: boolean;
 }

@@ -20,7 +20,6 @@ import {
   type PackedRow,
   type Param,
   type SqlField,
-  textOf,
 } from './dialect.ts';
 
 /*
@@ -181,7 +180,7 @@ export function packerOf(
   ]);
   if (more.length > 0) columns.push({ name: MORE, type: 'text' });
   const valuesOf = ({ id, status, createdAt, cells }: Row): Param[] => {
-    const values: Param[] = [id, status.toWellFormed(), dialect.timeParam(createdAt)];
+    const values: Param[] = [id, status, dialect.timeParam(createdAt)];
     for (const { id: fieldId, type, textColumn } of own) {
       const cell = cells.get(fieldId) ?? null;
       const value = inColumn(cell, type ?? 'text', dialect);
@@ -199,12 +198,11 @@ export function packerOf(
     const head = { id, status, createdAt, cells: NO_CELLS, columns };
     const values = valuesOf(row);
     const packed = pack(values);
-    if (isWithoutNul(packed))
-      return { ...head, packed, storedStatus: textOf(values[1]), isReplaced: false };
+    if (isWithoutNul(packed)) return { ...head, packed, isReplaced: false };
     const held = values.map((value) =>
       typeof value === 'string' ? value.replaceAll(NUL, '\uFFFD') : value,
     );
-    return { ...head, packed: pack(held), storedStatus: textOf(held[1]), isReplaced: true };
+    return { ...head, packed: pack(held), isReplaced: true };
   };
 }
 

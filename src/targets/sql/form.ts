@@ -244,12 +244,16 @@ export class SqlForm implements OpenForm {
   }
 
   async take(rows: readonly Row[]): Promise<readonly PackedRow[]> {
-    const { dialect } = this.#database;
     const unpacked = rows.filter((row) => !isPacked(row));
-    if (unpacked.length > 0)
-      await this.#makeColumns(
-        withColumns(this.#fields, this.#prepared, unpacked, this.#columns, dialect),
-      );
+    const fieldsFor = (some: readonly Row[]): readonly SqlField[] =>
+      withColumns(this.#fields, this.#prepared, some, this.#columns, this.#database.dialect);
+    let fields = fieldsFor(unpacked);
+    if (fields !== this.#fields) {
+      // A forgotten submission will not be stored (L18).
+      const forgotten = await this.forgotten(unpacked.map(({ id }) => id));
+      fields = fieldsFor(unpacked.filter(({ id }) => !forgotten.has(id)));
+    }
+    if (unpacked.length > 0) await this.#makeColumns(fields);
     const pack = this.#packer();
     return rows.map((row) => (isPacked(row) ? row : pack(row)));
   }

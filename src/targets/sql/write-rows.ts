@@ -109,7 +109,7 @@ export async function loadNew(
   });
   if (await staging.mayAlter(tx, table)) throw new Swallowed(table);
   const more = new Map<string, number>();
-  for (const { storedStatus } of rows) addTo(more, storedStatus, 1);
+  for (const { status } of rows) addTo(more, status, 1);
   return { inserted: rows.length, updated: 0, more };
 }
 
