@@ -15,7 +15,7 @@ import { cutsOf } from '../mirror/ledger.ts';
 import { GRAIN_MS } from '../mirror/port.ts';
 import { Sweep } from '../mirror/proof.ts';
 import { settleAbsent } from './absent.ts';
-import { atStep, createdMsOf, stepOf, WHOLE } from './profile.ts';
+import { atStep, createdMsOf, queryOf, stepOf, WHOLE } from './profile.ts';
 import { readRange, readWhole, shownOf, type Stored } from './read-range.ts';
 import { type Page } from '../forms/source.ts';
 import { accountedIn, type Work } from './work.ts';
@@ -64,7 +64,7 @@ export async function readDue(work: Work, first: Page): Promise<void> {
   const { form, sink, profile } = work;
   const { clock } = work.target;
   const atMs = clock.now();
-  const isRanged = stepOf(profile.now) !== null && !(await hasUndated(work));
+  const isRanged = stepOf(profile.now) !== null && !(await hasUndated(work, first));
   if (!isRanged || !(await cutDue(work, first))) {
     await readWhole(work, first);
     return noteWhole(work, atMs);
@@ -90,9 +90,15 @@ export async function readDue(work: Work, first: Page): Promise<void> {
 }
 
 /** Whether some submissions have no date. They are in no range; only a list without bounds shows them. */
-async function hasUndated({ form }: Work): Promise<boolean> {
-  const dated = await accountedIn(form, { fromMs: 0, toMs: null });
-  if (accountedInAll(form.state.tally) > dated) return true;
+async function hasUndated(work: Work, { total }: Page): Promise<boolean> {
+  const { form, source, profile } = work;
+  const anyDate = { fromMs: 0, toMs: null };
+  const shown = await source.count({
+    formId: form.state.formId,
+    ...queryOf(profile.now, anyDate),
+  });
+  if (shown !== null && shown.total < total) return true;
+  if (accountedInAll(form.state.tally) > (await accountedIn(form, anyDate))) return true;
   // Rows that the source does not show are not counted.
   const missing = await form.entries(['held', 'undecided']);
   return missing.some(({ createdAt }) => createdAt === null);

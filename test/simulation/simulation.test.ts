@@ -26,6 +26,7 @@ const ONCE_BROKEN: readonly (readonly [StoreKind, number, ...(readonly string[])
   ['sqlite', 534526892],
   ['sqlite', 954179980],
   ['sqlite', 439081121],
+  ['sqlite', 543571908],
   ['sheets', 4325, 'people=4'],
   ['sheets', 4344, 'people=4'],
   ['sheets', 8068, 'refusing-trigger'],
