@@ -9,7 +9,7 @@ import type { ActionOrder } from '../../src/web/actions.ts';
 const FORM = { id: 'frm_a', slug: 'a', name: 'Form A' };
 const ACCEPT = { do: 'accept', form: 'a', target: 'a', by: 'ann' } as const;
 
-/** A mirror of one form, of which each target holds so many deletions. */
+/** A mirror of one form, of which each target holds this many deletions. */
 function mirrorOf(held: Readonly<Record<string, number>>, isReachable = true) {
   const begun: SyncOrder[] = [];
   /** Targets into which a run is in progress. */
@@ -48,7 +48,7 @@ function mirrorOf(held: Readonly<Record<string, number>>, isReachable = true) {
 }
 
 describe('accepting held deletions', () => {
-  it('L8: takes a number that a person has seen for that of one target, never of several', async () => {
+  it('L8: accepts the number that a person has seen for one target, never for several', async () => {
     const { act, begun } = mirrorOf({ a: 90, b: 30 });
     await act({ count: 60, target: null });
     expect(begun).toEqual([]);
@@ -59,20 +59,20 @@ describe('accepting held deletions', () => {
     ]);
   });
 
-  it('L8: is refused at once where more is held by now than the person saw', async () => {
+  it('L8: is refused at once if more are held now than the person saw', async () => {
     const { act, begun } = mirrorOf({ a: 90 });
     expect(await act({ count: 30 })).toEqual([
       { ok: false, text: expect.stringContaining('90 deletions are held now') },
     ]);
     expect(begun).toEqual([]);
-    // Some came back: those that are held now, and no more.
+    // Some submissions came back: the command accepts only the deletions that are held now.
     await act({ count: 100 });
     expect(begun).toMatchObject([{ acceptDeletes: 90 }]);
   });
 });
 
 describe('what jobs do', () => {
-  it('L17: is promised only for the copies that no run is reading already', async () => {
+  it('L17: is promised only for the copies that no run is already reading', async () => {
     const { act, running } = mirrorOf({ a: 0, b: 0, c: 0 });
     running.add('b').add('c');
     expect(await act({ do: 'sync', form: FORM.id, target: null })).toEqual([
@@ -81,7 +81,7 @@ describe('what jobs do', () => {
     ]);
   });
 
-  it('is refused at once while the queue is away, instead of waiting for it without a word', async () => {
+  it('is refused at once while the queue is unreachable, instead of waiting silently', async () => {
     const { act, begun } = mirrorOf({ a: 30 }, false);
     for (const order of ['sync', 'accept'] as const) {
       for (const form of [null, 'a']) {

@@ -28,7 +28,7 @@ class Mirror {
     return new Mirror(await ChildPlace.open(onFinished, { store }));
   }
 
-  /** Starts it, and waits until its page answers. */
+  /** Starts it, and waits until its page responds. */
   async start(env: ChildEnv): Promise<{ child: Child; url: string }> {
     const child = this.place.start(['start'], env);
     const [, url = ''] = await child.shows(/"url":"(http[^"]+)"/, 'stderr');
@@ -68,7 +68,7 @@ async function press(url: string, action: Record<string, string>): Promise<strin
 const FORM = 'customer-feedback';
 const TABLE = 'customer_feedback';
 
-it('L8: what an admin does on the page of a running mirror is done at once, and logged with who', async ({
+it("L8: an admin's action on the page of a running mirror is performed at once, and logged with the person", async ({
   onTestFinished,
 }) => {
   const mirror = await Mirror.open(onTestFinished);

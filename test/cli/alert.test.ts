@@ -5,7 +5,7 @@ import { startSmtp } from '../notify/smtp-receiver.ts';
 import { startWebhook } from '../notify/webhook-receiver.ts';
 
 describe('check --alert', () => {
-  it('sends a message to each receiver, and exits 1 when one fails, with which and why', async () => {
+  it('sends a message to each receiver, and exits 1 if one fails, with the receiver and the reason', async () => {
     const place = await openPlace({ submissions: 1 });
     await using webhook = await startWebhook();
     webhook.answer = (_request, response) => response.writeHead(404).end();
@@ -24,13 +24,13 @@ describe('check --alert', () => {
       { ok: true, message: expect.stringContaining('The test message was accepted.') },
     ]);
     expect(code).toBe(1);
-    // Once: a person waits for the result.
+    // Once, because a person waits for the result.
     expect(webhook.requests).toBe(1);
     expect(smtp.mails).toHaveLength(1);
     expect(smtp.mails[0]?.heads.get('subject')).toBe('[forms-mirror] a test');
   });
 
-  it('exits 2 when no receiver is set', async () => {
+  it('exits 2 if no receiver is set', async () => {
     const { env } = await openPlace({ submissions: 1 });
     const { code, stdout } = await runCli(['check', '--alert'], env);
     expect(stdout).toContain('✗ test message: No test message was sent: set ALERT_WEBHOOK_URL');

@@ -21,7 +21,7 @@ interface Synced {
 const json = (text: string): Synced => JSON.parse(text) as Synced;
 
 describe('sync --dry-run', () => {
-  it('names what a real run then does, and writes nothing', async () => {
+  it('names the actions of the following real run, and writes nothing', async () => {
     const place = await openPlace({ submissions: 60 });
     const { store } = place.sandbox;
     const form = store.formBySlug(SLUG);

@@ -18,7 +18,7 @@ describe('CSV', () => {
     }
   });
 
-  it('L10: is as RFC 4180 has it, numbers with all their digits', () => {
+  it('L10: conforms to RFC 4180, and numbers keep all their digits', () => {
     const format = csvFormat(['id', 'a "name"', 'x,y']);
     expect(format.head).toBe('\uFEFFid,"a ""name""","x,y"\r\n');
     expect(
@@ -53,7 +53,7 @@ describe('CSV', () => {
     '\u00A0=1+1',
     '\u200B=1',
     '\u0000=1',
-    // What Excel calculates, or shows as #NAME?.
+    // Texts that Excel calculates, or shows as #NAME?.
     '+1-202-555-0123',
     '-9:2',
     '-1..2',
@@ -99,7 +99,7 @@ describe('CSV', () => {
   });
 
   it.each(['+', '-1', '+1,1', '\u00A0'])(
-    'L14: judges a long text that begins with %j at once',
+    'L14: checks a long text that begins with %j quickly',
     (start) => {
       for (const filling of [' ', '1 ', '1', '.', '+', '%', 'e', '\u200B']) {
         const text = `${start}${filling.repeat(100_000)}x=`;
@@ -117,7 +117,7 @@ describe('CSV', () => {
 });
 
 describe('JSON lines', () => {
-  it('L10: hold every value unchanged, in the order of the columns', () => {
+  it('L10: contain every value unchanged, in the order of the columns', () => {
     const format = jsonLinesFormat(['id', '10', '2', '__proto__']);
     const text = format.rows([['a', new ExactNumber('900719925474099312345'), 1e21, '=x\u2028']]);
     expect(text).toBe(
@@ -131,12 +131,12 @@ describe('JSON lines', () => {
 const CLAIM = /: 7 rows; submissions, statuses and answers as of 2\d{3}-\S+ \S+ UTC\.\n/;
 
 describe('export', () => {
-  it('writes what the target holds, as it calls it, without asking the source', async () => {
+  it("writes the target's rows, under its names, without requests to the source", async () => {
     const { place, env } = await openMirrored(['=HYPERLINK("x")'], 30);
     await place.sandbox.stop();
     const { code, stdout, stderr } = await runCli(['export', SLUG], env);
     expect([code, stderr]).toEqual([0, expect.stringMatching(CLAIM)]);
-    // What it read with is gone, and the file is whole without it.
+    // The settings of the source are gone, and the file is complete without them.
     expect(existsSync(`${place.file}-wal`)).toBe(false);
     const [head = '', ...lines] = stdout.slice(1).split('\r\n');
     const columns = place.rows(`SELECT name FROM pragma_table_info('customer_feedback')`);
@@ -151,7 +151,7 @@ describe('export', () => {
     expect(Object.values(objects.at(-1) ?? {})).toContain('=HYPERLINK("x")');
   });
 
-  it('names columns by labels, and shows deleted rows only when asked', async () => {
+  it('names columns by labels, and shows deleted rows only on request', async () => {
     const { place, env, formId } = await openMirrored(['x'], 30);
     const { store } = place.sandbox;
     const [id = ''] = store.ids(formId);
@@ -166,7 +166,7 @@ describe('export', () => {
     expect(last).toMatchObject({ id, _deleted_at: expect.stringMatching(/Z$/) });
   });
 
-  it('L17: says of a copy that was never proven, or has lost rows, that it is so', async () => {
+  it('L17: says that a copy was never proven, or has lost rows', async () => {
     const { place, env } = await openMirrored(['x'], 30);
     place.change(
       'DELETE FROM customer_feedback WHERE id IN (SELECT id FROM customer_feedback LIMIT 2)',
@@ -176,7 +176,7 @@ describe('export', () => {
       0,
       expect.stringContaining('Rows of customer_feedback were removed'),
     ]);
-    // As status does, it claims nothing of such a copy.
+    // Like status, it claims nothing for such a copy.
     expect(lost.stderr).not.toContain('as of');
     expect(lost.stderr).toContain('not proven complete');
   });
@@ -194,7 +194,7 @@ describe('export', () => {
     });
   });
 
-  it('asks which target is meant where several hold the form; one that holds none says what to do', async () => {
+  it('asks for the target if several have the form; if none has it, says what to do', async () => {
     const { place, env } = await openMirrored(['x'], 1);
     const two = { ...env, TARGETS: 'one,two', TARGET_TWO_URL: `sqlite:${place.file}2` };
     expect((await runCli(['export', SLUG], two)).code).toBe(0);
@@ -210,7 +210,7 @@ describe('export', () => {
 });
 
 describe('the terminal', () => {
-  it('gives unchanged data to a pipe and waits for its reader; a terminal gets it printable', async () => {
+  it('gives unchanged data to a pipe and waits for its reader; a terminal gets printable text', async () => {
     const taken: string[] = [];
     let take = (): void => {};
     const pipe = new Writable({

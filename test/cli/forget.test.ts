@@ -11,7 +11,7 @@ const NOTE = 'a remark that nobody else would make 71f3';
 const json = (text: string): Record<string, unknown> => JSON.parse(text) as Record<string, unknown>;
 
 describe('L18: forget', () => {
-  it('removes a submission for good: no byte of its answers is left, and no pass brings it back', async () => {
+  it('removes a submission permanently: no byte of its answers is left, and no run brings it back', async () => {
     const { id, place, env, folder } = await openMirrored([NAME, NOTE], 60);
     expect(filesWith(folder, [NAME, NOTE])).not.toEqual([]);
     const forgot = await runCli(['forget', id, '--yes'], env);
@@ -41,7 +41,7 @@ describe('L18: forget', () => {
     expect(explained.stdout).not.toContain(NAME);
   });
 
-  it('changes nothing with --dry-run, nor when the person says no, nor without a terminal', async () => {
+  it('changes nothing with --dry-run, nor if the person says no, nor without a terminal', async () => {
     const { id, place, env } = await openMirrored([NAME, NOTE], 60);
     const held = (): unknown =>
       place.rows(`SELECT count(*) AS n FROM customer_feedback WHERE id = '${id}'`);
@@ -64,7 +64,7 @@ describe('L18: forget', () => {
     expect(held()).toEqual([{ n: 0 }]);
   });
 
-  it('--undo lets it come back with the next pass, which reads everything', async () => {
+  it('--undo lets it come back with the next run, which reads everything', async () => {
     const { id, place, env } = await openMirrored([NAME, NOTE], 60);
     await runCli(['forget', id, '--yes'], env);
     const unasked = await runCli(['forget', '--undo', id], env);
@@ -79,7 +79,7 @@ describe('L18: forget', () => {
     expect(place.rows(`SELECT id FROM customer_feedback WHERE id = '${id}'`)).toEqual([{ id }]);
   });
 
-  it('reaches every target, whether the source answers or not; what a target refuses holds up no other', async () => {
+  it('reaches every target, whether the source answers or not; a target that refuses delays no other', async () => {
     const { id, place, env, folder } = await openMirrored([NAME, NOTE], 60);
     const [one, two] = [join(folder, 'one.sqlite'), join(folder, 'two.sqlite')];
     const both = {
@@ -106,7 +106,7 @@ describe('L18: forget', () => {
     ]);
   });
 
-  it('reports an unknown ID, and believes --form', async () => {
+  it('reports an unknown ID, and trusts --form', async () => {
     const { place, env } = await openMirrored([NAME, NOTE], 60);
     const unknown = async (changes = {}): Promise<string> => {
       const args = ['forget', 'sub_nobody_knows', '--yes'];
@@ -115,7 +115,7 @@ describe('L18: forget', () => {
       return stdout;
     };
     expect(await unknown()).toContain('neither the source nor a target has it.');
-    // L17: what does not answer may have it.
+    // L17: a part that does not answer may have it.
     const refused = await unknown({ FORMS_API_KEY: 'revoked_key_1234567890' });
     expect(refused).toMatch(
       /the key was refused.*\n.*: it was not found, and not all could be asked\. /,
@@ -134,7 +134,7 @@ describe('L18: forget', () => {
     expect(place.rows("SELECT id FROM customer_feedback WHERE id = 'sub_to_come'")).toEqual([]);
   });
 
-  it('L13: waits for a pass that holds the form, and changes nothing before', async () => {
+  it('L13: waits for a run that holds the form, and changes nothing before', async () => {
     const { id, place, env } = await openMirrored([NAME, NOTE], 60);
     const held = (): number =>
       place.rows(`SELECT id FROM customer_feedback WHERE id = '${id}'`).length;

@@ -32,7 +32,7 @@ const cells = ({ rows }: CliPlace): Cell[] =>
 const mails = (place: CliPlace): Cell[] =>
   cells(place).filter((cell) => typeof cell === 'string' && /\S@\S+\.\w/.test(cell));
 
-/** A running worker: runs are jobs, and what fails is no exception of the process. */
+/** A running worker: runs are jobs, and a failure does not end the process. */
 function worker(env: Environment) {
   const app = openParts(env);
   const { signal } = new AbortController();
@@ -60,7 +60,7 @@ describe('TARGET_HASH_FIELDS', () => {
     expect([status.code, status.stdout.includes(`names ${name}`)]).toEqual([1, true]);
   });
 
-  it('L11, L17: verify finds no copy the same whose rows were stored plain, deleted ones included', async () => {
+  it('L11, L17: verify reports each copy whose rows were stored in plain text, including deleted ones', async () => {
     const place = await open();
     const { HASH_KEY: _, ...plain } = place.env;
     const env = { ...plain, TARGET_FORMS: FORM, TARGET_FIELDS: `${FORM}:*` };
@@ -100,7 +100,7 @@ describe('TARGET_HASH_FIELDS', () => {
   });
 });
 
-describe('hashing switched on over a plain copy', () => {
+describe('hashing that is enabled for a plain copy', () => {
   it('L17: status and check report plain answers until a run has replaced them, and verify names the columns', async () => {
     const place = await open(60);
     const { env, mail } = place;
@@ -139,7 +139,7 @@ describe('hashing switched on over a plain copy', () => {
   });
 
   it.each(['no longer selected', 'gone at the source'])(
-    'L11, L17: status names plain answers of a form that is %s, and purge --unselected empties them',
+    'L11, L17: status reports plain answers of a form that is %s, and purge --unselected empties them',
     async (what) => {
       const place = await open();
       const { mail, formId } = place;
@@ -169,14 +169,14 @@ describe('hashing switched on over a plain copy', () => {
     },
   );
 
-  it('L18: purge --unselected leaves alone what a form that is no longer selected holds in hashes, or in plain text on purpose', async () => {
+  it('L18: purge --unselected does not change a form that is no longer selected if it has hashes, or plain text on purpose', async () => {
     const place = await open();
     const { mail } = place;
     const env = { ...place.env, TARGET_FORMS: '*', TARGET_HASH_FIELDS: mail };
     expect((await runCli(['sync'], env)).code).toBe(0);
     const before = cells(place);
     const other = place.sandbox.store.forms().find(({ id }) => id !== place.formId)?.slug ?? '';
-    // The same fields by another name: nothing tells without a look at the rows that they are hashed.
+    // The same fields under another name: only the rows can show that they are hashed.
     const settings = { ...env, TARGET_FORMS: other, TARGET_HASH_FIELDS: `${FORM}:${mail}` };
     const purged = await runCli(['purge', '--unselected', '--yes'], settings);
     expect(purged).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing to do') });

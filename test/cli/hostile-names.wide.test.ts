@@ -6,7 +6,7 @@ import type { Environment } from '../../src/settings/settings-reader.ts';
 import { runCli } from '../support/cli-host.ts';
 import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
 
-/** What a name may hold to harm the reader of a terminal, or the shell that a printed command is pasted into. */
+/** Names that harm the reader of a terminal, or the shell into which a printed command is pasted. */
 const HARM = [
   '\u001B]0;EVIL\u0007',
   '\u001B[31mEVIL',
@@ -26,10 +26,10 @@ const HARM = [
   ' & touch CANARY',
 ];
 
-/** What no line is to hold. */
+/** Characters that no line may contain. */
 const CONTROLS = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
 
-/** A workspace whose every name does harm. */
+/** A workspace whose names all do harm. */
 function hostileStore(harm: (at: number) => string): FormsStore {
   const store = new FormsStore();
   const fields = [0, 1].map((at) => ({
@@ -50,13 +50,13 @@ function hostileStore(harm: (at: number) => string): FormsStore {
   return store;
 }
 
-/** Everything that the commands print about such a workspace, as lines. */
+/** All output of the commands about such a workspace, as lines. */
 async function everyOutput(place: CliPlace, isTTY: boolean): Promise<string[]> {
   const outputs: string[] = [];
   const run = async (args: readonly string[], more: Environment = {}): Promise<void> => {
     const { stdout, stderr } = await runCli(args, { ...place.env, ...more }, isTTY);
     outputs.push(stdout, stderr);
-    // Throws when the escapes have made it anything but JSON.
+    // Throws if the escapes have made it invalid JSON.
     if (args.includes('--json')) JSON.parse(stdout);
   };
   const [form] = place.sandbox.store.forms();
@@ -93,7 +93,7 @@ const place = async (harm: (at: number) => string): Promise<CliPlace> =>
   openPlace({ store: hostileStore(harm) });
 
 describe('names that would harm a reader', () => {
-  it('nothing but the terminal writes to the terminal, and no command to copy is put together without quotes', () => {
+  it('only the terminal writes to the terminal, and each command to copy is quoted', () => {
     const files = readdirSync('src', { recursive: true, encoding: 'utf8' });
     const sources = files
       .filter((file) => file.endsWith('.ts'))
@@ -112,7 +112,7 @@ describe('names that would harm a reader', () => {
     expect(holding(/--(form|target)[ =]['"]?\$\{|TARGET_\w+=['"]?\$\{/)).toEqual([]);
   });
 
-  it('no command prints a control character, except for ends of lines and our own colors', async () => {
+  it('no command prints a control character, except for line ends and our own colors', async () => {
     for (let first = 0; first < HARM.length; first += 8) {
       const lines = await everyOutput(
         await place((at) => HARM[(first + at) % HARM.length] ?? ''),

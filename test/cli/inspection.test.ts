@@ -8,7 +8,7 @@ import { openPlace } from '../support/cli-sandbox.ts';
 const ENV_LINE = /^TARGET_[A-Z]+='([^']*)'$/gm;
 
 describe('forms', () => {
-  it('print lines that work when pasted into the settings', async () => {
+  it('print lines that work if pasted into the settings', async () => {
     const { env: full } = await openPlace();
     const env = { ...full, TARGET_FIELDS: '' };
     const forms = await runCli(['forms'], env);
@@ -41,7 +41,7 @@ describe('forms', () => {
 });
 
 describe('check', () => {
-  it('passes when everything works', async () => {
+  it('passes if everything works', async () => {
     const { env } = await openPlace();
     await runCli(['sync'], env);
     const { code, stdout } = await runCli(['check'], { ...env, MARK_STATUS: 'DONE' });
@@ -51,7 +51,7 @@ describe('check', () => {
     expect(stdout).not.toContain('✗');
   });
 
-  it('reports each failure with its remedy, and goes on to the next', async () => {
+  it('reports each failure with its remedy, and continues with the next', async () => {
     const { env } = await openPlace();
     const { code, stdout } = await runCli(['check'], {
       ...env,
@@ -61,7 +61,7 @@ describe('check', () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/✗ source: .*401/);
     expect(stdout).toMatch(/✗ target default: /);
-    // Once: what its own try has found is not reported again.
+    // Once: the result of its own attempt is not reported again.
     expect(stdout.match(/target default: /g)).toHaveLength(1);
   });
 
@@ -77,7 +77,7 @@ describe('check', () => {
 });
 
 describe('verify', () => {
-  it('reports that all is the same, or what differs', async () => {
+  it('reports that everything is the same, or the differences', async () => {
     const { env, file, sandbox } = await openPlace();
     await runCli(['sync'], env);
     expect((await runCli(['verify'], env)).code).toBe(0);
@@ -133,7 +133,7 @@ describe('verify', () => {
 });
 
 describe('check', () => {
-  it('counts the copies that have problems, and says what the first is', async () => {
+  it('counts the copies with problems, and describes the first', async () => {
     const { env } = await openPlace({ submissions: 30 });
     await runCli(['sync'], env);
     const { code, stdout } = await runCli(['check'], {
@@ -148,7 +148,7 @@ describe('check', () => {
 });
 
 describe('status', () => {
-  it('shows each form, its claim, and exits 1 until something is known to be current', async () => {
+  it('shows each form and its claim, and exits 1 until something is known to be current', async () => {
     const { env } = await openPlace();
     const first = await runCli(['status'], env);
     expect([first.code, first.stdout]).toEqual([1, expect.stringContaining('hold no copy')]);
@@ -186,7 +186,7 @@ describe('explain', () => {
     expect(unknown.stdout).toContain('default: not stored');
   });
 
-  it('L12: shows it in the other targets where one does not answer; exit 1', async () => {
+  it('L12: shows it in the other targets if one does not answer; exit 1', async () => {
     const { env, sandbox } = await openPlace({ submissions: 10 });
     await runCli(['sync'], env);
     const { TARGET_URL, ...rest } = env;
@@ -204,7 +204,7 @@ describe('explain', () => {
     });
   });
 
-  it('L17: does not call a row the same that the source does not have, or that is never compared', async () => {
+  it('L17: does not report a row as the same if the source does not have it, or if it is never compared', async () => {
     const { env, sandbox } = await openPlace();
     await runCli(['sync'], env);
     const { id, formId } = sandbox.store.all()[0]!;
@@ -218,7 +218,7 @@ describe('explain', () => {
 });
 
 describe('check of what start needs', () => {
-  it('fails for a port that another program has', async () => {
+  it('fails for a port that another program uses', async () => {
     const { env } = await openPlace();
     const other = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void other.close());

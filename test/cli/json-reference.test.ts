@@ -5,14 +5,14 @@ import { runCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 import { type JsonFields, STATUS_FIELDS, SYNC_FIELDS, pathsOf } from '../support/json-reference.ts';
 
-/** The fields that a document has and docs/reference/json.md lacks. */
+/** The fields of a document that docs/reference/json.md does not list. */
 function undocumented(stdout: string, fields: JsonFields): string[] {
   const paths = new Set(pathsOf(JSON.parse(stdout), fields));
   return [...paths].filter((path) => !(path in fields));
 }
 
 describe('docs/reference/json.md', () => {
-  it('lists every field of sync --json and status --json, when all is well and when it fails', async () => {
+  it('lists every field of sync --json and status --json, with and without failures', async () => {
     const { env, sandbox } = await openPlace();
     for (const answersWell of [true, false]) {
       if (!answersWell) await sandbox.stop();
@@ -24,7 +24,7 @@ describe('docs/reference/json.md', () => {
     }
   });
 
-  it('lists every field of the queue, which the status page shows too', () => {
+  it('lists every field of the queue, which the status page also shows', () => {
     const { troubles } = queueAway(0);
     const queue = { ...busy(job()), trouble: troubles[0] ?? null };
     const page = JSON.stringify(judge(factsOf({ queue })));

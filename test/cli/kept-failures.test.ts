@@ -6,8 +6,8 @@ import { openPlace } from '../support/cli-sandbox.ts';
 
 const FORM = 'customer-feedback';
 
-describe('a file that was damaged', () => {
-  it('L17: holds unknown forms: status says neither that nothing was mirrored, nor 0 rows, nor never', async () => {
+describe('a damaged file', () => {
+  it('L17: contains unknown forms: status says neither that nothing was mirrored, nor 0 rows, nor never', async () => {
     const { env, file } = await openPlace({ submissions: 30 });
     await runCli(['sync'], env);
     for (const beside of ['-wal', '-shm']) rmSync(`${file}${beside}`, { force: true });
@@ -28,7 +28,7 @@ describe('a file that was damaged', () => {
     expect(forms[0]).toMatchObject({ rows: null, deletedRows: null, rejected: null });
   });
 
-  it('is well again once a poll agrees with what is back, though no run was needed', async () => {
+  it('is healthy again once a poll agrees with the restored rows, although no run was needed', async () => {
     const { env, file } = await openPlace({ submissions: 30 });
     await runCli(['sync'], env);
     copyFileSync(file, `${file}.kept`);
@@ -42,8 +42,8 @@ describe('a file that was damaged', () => {
   });
 });
 
-describe('a form that answers 404 before it was ever mirrored', () => {
-  it('is named by status, which is not well, until it is found', async () => {
+describe('a form that answered 404 before it was ever mirrored', () => {
+  it('is reported by status, which is not healthy, until it is found', async () => {
     const { env, sandbox } = await openPlace({ submissions: 30 });
     const { id } = sandbox.store.formBySlug(FORM)!;
     const always = Number.POSITIVE_INFINITY;

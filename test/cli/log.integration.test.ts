@@ -17,7 +17,7 @@ function linesOf(text: string): Line[] {
     .map((line) => JSON.parse(line) as Line);
 }
 
-it('each line names process and host, those of a run its ID and job, and a failed run is logged once', async () => {
+it('each line names process and host, lines of a run its ID and job, and a failed run is logged once', async () => {
   const { env, sandbox } = await openPlace({
     submissions: 60,
     faults: [{ method: 'GET', path: '/submissions', status: 429, retryAfter: 1, times: 1 }],
@@ -54,7 +54,7 @@ it('each line names process and host, those of a run its ID and job, and a faile
         msg: expect.stringContaining('Check that the path names a file'),
       }),
     ]);
-    // Every loud line of the job belongs to one of its runs.
+    // Every warning and error of the job belongs to one of its runs.
     expect(told.filter((line) => line['runId'] === undefined)).toEqual([]);
   }
   const wait = lines.find(({ msg }) => msg.startsWith('Waiting for the source'));
@@ -63,7 +63,7 @@ it('each line names process and host, those of a run its ID and job, and a faile
   expect(waited).toMatchObject([{ outcome: 'ok', jobId: wait?.['jobId'] }]);
 });
 
-it('L12: a restart goes on with the forms that it has, though a name in the settings matches nothing', async () => {
+it('L12: a restart continues with the known forms although a name in the settings matches nothing', async () => {
   const { env } = await openPlace({ submissions: 30 });
   expect((await runCli(['sync'], env)).code).toBe(0);
   await layQueue(env['DATA_DIR']!);

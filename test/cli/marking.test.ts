@@ -20,8 +20,8 @@ interface SyncDocument {
 const documentOf = ({ stdout }: { stdout: string }): SyncDocument =>
   JSON.parse(stdout) as SyncDocument;
 
-describe('L7: what write-back could not do', () => {
-  it('L17: a success that changes nothing: each surface says it, in words, and counts nothing as written', async () => {
+describe('L7: status changes that write-back could not make', () => {
+  it('L17: each surface reports a success that changes nothing in words, and counts nothing as written', async () => {
     const { env, sandbox } = await openPlace({ submissions: 30 });
     const form = sandbox.store.formBySlug('customer-feedback');
     for (const { id } of [...sandbox.store.all(form?.id ?? '')].slice(3)) {
@@ -53,7 +53,7 @@ describe('L7: what write-back could not do', () => {
     expect(explained.stdout).toMatch(words);
   });
 
-  it('ends with a batch of which nothing was written, instead of repeating them for thousands of submissions', async () => {
+  it('ends after a batch in which nothing was written, instead of repeating it for thousands of submissions', async () => {
     const { env, sandbox } = await openPlace({ submissions: 1_200 });
     const form = sandbox.store.formBySlug('customer-feedback');
     for (const { id } of [...sandbox.store.all(form?.id ?? '')].slice(0, 300))
@@ -67,7 +67,7 @@ describe('L7: what write-back could not do', () => {
     expect(patches).toBeLessThan(150);
   });
 
-  it('L6: submissions that the source refuses hold up no other: they rest for a day', async () => {
+  it('L6: submissions that the source refuses delay no others: they are skipped for a day', async () => {
     const { env, sandbox } = await openPlace({ submissions: 90 });
     const form = sandbox.store.formBySlug('customer-feedback');
     const ids = sandbox.store.ids(form?.id ?? '').toSorted();

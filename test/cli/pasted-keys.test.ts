@@ -4,7 +4,7 @@ import { SETTING_NAMES, settingOf, variableOf } from '../../src/settings/setting
 import { problemsOf, SOURCE } from '../support/settings.ts';
 
 const OTHER_KEY = 'fsk_9f8e7d6c5b4a39281706f5e4';
-/** Another key, random tokens, and an address with a password: each in one piece. */
+/** Another key, random tokens, and an address with a password: each one in one piece. */
 const PASTED: readonly string[] = [
   OTHER_KEY,
   'sk_live_QwErTyUiOpAsDfGhJkLzXcVb',
@@ -13,18 +13,18 @@ const PASTED: readonly string[] = [
   'https://ann:s3cr3tpassw0rd@db.example.com/x',
 ];
 
-/** The text, and its rest where a message quotes only its beginning. */
+/** The text, and its rest if a message quotes only its beginning. */
 const tracesOf = (secret: string): string[] =>
   [secret.slice(0, 16), secret.slice(-12), secret.toLowerCase().slice(0, 16)].filter(
     (part) => part.length >= 12,
   );
 
-/** The output, where it shows a part of the secret; '' where it does not. */
+/** The output if it shows a part of the secret; otherwise ''. */
 const leakOf = (secret: string, output: string): string =>
   tracesOf(secret).some((trace) => output.includes(trace)) ? output : '';
 
 describe('a key in the wrong setting', () => {
-  it('L15: is in no reported mistake, as a whole or in part, for a named target as well', () => {
+  it('L15: is in no reported mistake, completely or in part, including those of a named target', () => {
     for (const name of SETTING_NAMES) {
       for (const text of [...PASTED, SOURCE.FORMS_API_KEY]) {
         for (const written of [text, `x,${text}`, `"${text}"`, `KEY=${text}`]) {
@@ -40,7 +40,7 @@ describe('a key in the wrong setting', () => {
     }
   });
 
-  it('L15: is refused where nothing else is wrong with it, however little it looks like a key', () => {
+  it('L15: is refused even if it has no other mistake, and even if it hardly looks like a key', () => {
     const key = 'Correct-horse-battery';
     for (const [name, value] of [
       ['DATA_DIR', key],
@@ -63,7 +63,7 @@ describe('a key in the wrong setting', () => {
     }
   });
 
-  it('L15: is hidden where a password of another setting is all that is known of it', () => {
+  it('L15: is hidden even if it is only known as a password of another setting', () => {
     const env = { ...SOURCE, QUEUE_URL: 'rediss://:correct%20horse@r.example.com' };
     for (const text of ['correct horse', 'correct%20horse']) {
       expect(JSON.stringify(problemsOf({ ...env, SYNC_EVERY: text }))).not.toContain('horse');
@@ -76,7 +76,7 @@ describe('a key in the wrong setting', () => {
   });
 });
 
-describe('a text that looks like a key', () => {
+describe('a text that resembles a key', () => {
   it.each([
     ...PASTED,
     'Bearer fk_live_abcdefghij0123456789',

@@ -5,7 +5,7 @@ import { openPlace } from '../support/cli-sandbox.ts';
 const json = (text: string): Record<string, unknown> => JSON.parse(text) as Record<string, unknown>;
 
 describe('pause and resume', () => {
-  it('keep `sync` from a form, show it in every command that reads, and let it go on', async () => {
+  it('exclude a form from `sync`, show it in every command that reads, and let it continue', async () => {
     const { env } = await openPlace({ submissions: 60 });
     expect((await runCli(['sync'], env)).code).toBe(0);
     const at = 'Customer feedback 💬';
@@ -47,7 +47,7 @@ describe('pause and resume', () => {
     expect((await runCli(['status'], env)).stdout).not.toMatch(/paused/i);
   });
 
-  it('need no source, and name who was first when another person pauses again', async () => {
+  it('need no source, and name the first person if another person pauses again', async () => {
     const { env, sandbox } = await openPlace({ submissions: 30 });
     await runCli(['sync'], env);
     await sandbox.stop();
@@ -61,7 +61,7 @@ describe('pause and resume', () => {
     expect((await runCli(['resume'], env)).stdout).toMatch(/✓ Target default was not paused/);
   });
 
-  it('L17: say of a resumed target or form what is still paused there', async () => {
+  it('L17: name the parts of a resumed target or form that are still paused', async () => {
     const { env } = await openPlace({ submissions: 10 });
     const form = ['--form', 'customer-feedback'];
     await runCli(['pause', ...form], env);
@@ -73,7 +73,7 @@ describe('pause and resume', () => {
     expect(resumed.stdout).toMatch(/✓ .* is resumed; .* Target default is still paused since/);
   });
 
-  it('pause the others where one target cannot be reached, and exit 1', async () => {
+  it('pause the others if one target cannot be reached, and exit 1', async () => {
     const { env } = await openPlace({ submissions: 10 });
     const { TARGET_URL, ...rest } = env;
     const two = { ...rest, TARGETS: 'a,b', TARGET_B_URL: TARGET_URL };
@@ -88,7 +88,7 @@ describe('pause and resume', () => {
     expect(resumed.stdout).toMatch(/✓ Target b is resumed/);
   });
 
-  it('end what the settings have stopped choosing since, and begin nothing there', async () => {
+  it('end pauses of forms that are no longer selected, and start none for them', async () => {
     const { env } = await openPlace({ submissions: 30 });
     await runCli(['sync'], env);
     await runCli(['pause', '--form', 'customer-feedback'], env);
@@ -129,7 +129,7 @@ describe('pause and resume', () => {
     ]);
   });
 
-  it('name a form by its slug also where it is paused in a target that has none of it yet', async () => {
+  it('name a form by its slug, also if it is paused in a target that has no copy of it yet', async () => {
     const { env, file } = await openPlace({ submissions: 30 });
     const places = { TARGET_A_URL: `sqlite:${file}`, TARGET_B_URL: `sqlite:${file}.b` };
     const two = { ...env, TARGETS: 'a,b', ...places };
@@ -165,7 +165,7 @@ describe('pause and resume', () => {
     }
   });
 
-  it('L18: do not keep from erasing', async () => {
+  it('L18: do not prevent erasing', async () => {
     const { env, rows } = await openPlace({ submissions: 30 });
     await runCli(['sync'], env);
     await runCli(['pause'], env);

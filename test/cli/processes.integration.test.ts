@@ -15,18 +15,18 @@ const SOON = { timeout: 60_000, interval: 50 };
 const openPlace = (onFinished: Finally): Promise<ChildPlace> =>
   ChildPlace.open(onFinished, { store: createSampleWorkspace({ submissions: 250 }) });
 
-/** A command with these variables for its whole environment, and no sandbox. */
+/** A command with these variables as its whole environment, and without a sandbox. */
 const startCli = (onFinished: Finally, args: readonly string[], env = {}): Child =>
   Child.cli(args, env).killedAfter(onFinished);
 
-/** A demo, whose table stays for a later look, in a folder that goes. */
+/** A demo, whose table stays for later, in a temporary folder. */
 function startDemo(onFinished: Finally, ...args: string[]): Child {
   const folder = scratchFolder('demo', 128);
   onFinished(() => rmSync(folder, { recursive: true, force: true }));
   return startCli(onFinished, ['demo', ...args], { TMPDIR: folder });
 }
 
-// Most of the time is spent waiting for a process to start or to end.
+// Most of the time is spent waiting for a process to start or end.
 describe.concurrent('demo', () => {
   it('shows a copy grow, verifies it, says how to open it, and exits', async ({
     onTestFinished,
@@ -62,7 +62,7 @@ describe.concurrent('start', () => {
 
 describe.concurrent('the process', () => {
   it.skipIf(redisMissing())(
-    'worker tells of itself at WORKER_PORT, also while its queue is away',
+    'worker serves its probes at WORKER_PORT, also while its queue is unreachable',
     async ({ onTestFinished }) => {
       const redis = await startRedis();
       onTestFinished(() => redis.stop());
@@ -84,7 +84,7 @@ describe.concurrent('the process', () => {
     },
   );
 
-  it('sync mirrors into the stand-in for Google Sheets that sandbox --sheets offers', async ({
+  it('sync mirrors into the Sheets emulator that sandbox --sheets starts', async ({
     onTestFinished,
   }) => {
     const args = ['sandbox', '--port', '0', '--sheets', '--submissions', '60'];
@@ -114,11 +114,11 @@ describe.concurrent('the process', () => {
     forms.process.kill('SIGINT');
     await forms.shows(/Stopping/, 'stderr');
     const { code, signal } = await forms.end('SIGINT');
-    // The signal itself ends the process when it is already exiting.
+    // The signal itself ends the process if it is already exiting.
     expect([130, 'SIGINT']).toContain(code ?? signal);
   });
 
-  it('does not fail when its reader goes away', async ({ onTestFinished }) => {
+  it('does not fail if its reader disconnects', async ({ onTestFinished }) => {
     const place = await openPlace(onTestFinished);
     const forms = place.start(['forms']);
     forms.process.stdout?.destroy();

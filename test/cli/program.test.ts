@@ -18,13 +18,13 @@ describe('the command line', () => {
     expect(help.stdout).toContain('Examples:');
   });
 
-  it('suggests the nearest option for a misspelt one and exits 2', async () => {
+  it('suggests the nearest option for a misspelled one and exits 2', async () => {
     const { code, stdout, stderr } = await runCli(['--vresion']);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain('Did you mean --version?');
   });
 
-  it('exits with the code that the error means', () => {
+  it('exits with the code of the error', () => {
     const codes = ['SETTINGS', 'USAGE', 'FORMS_UNAUTHORIZED', 'INTERNAL', 'CANCELLED'] as const;
     expect(codes.map((code) => exitCodeOf(new MirrorError(code, 'x')))).toEqual([2, 2, 1, 1, 130]);
     expect(exitCodeOf(new Error('foreign'))).toBe(1);
@@ -32,7 +32,7 @@ describe('the command line', () => {
 });
 
 describe('a defect', () => {
-  it('L11: shows where it happened, never what the foreign message quotes', () => {
+  it('L11: shows where it happened, and never the quotes of a foreign message', () => {
     const stderr = new RecordedStream();
     printError(new Terminal(new RecordedStream(), stderr), new TypeError('Jan\n    at Novák'));
     expect(stderr.text).toMatch(
@@ -47,10 +47,10 @@ describe('the terminal', () => {
     vi.unstubAllEnvs();
   });
 
-  it('has no styles where the stream is not a terminal, or NO_COLOR is set', () => {
+  it('has no styles if the stream is not a terminal, or NO_COLOR is set', () => {
     vi.stubEnv('FORCE_COLOR', undefined);
     vi.stubEnv('NO_COLOR', undefined);
-    // Node shows no colors in a CI.
+    // Node shows no colors in CI.
     vi.stubEnv('CI', undefined);
     vi.stubEnv('TERM', 'xterm-256color');
     const [stdout, stderr] = [new RecordedStream(), new RecordedStream(true)];

@@ -42,7 +42,7 @@ it.each([
   ['paused', 'paused; nothing written'],
   ['failed', 'nothing written'],
   ['busy', 'nothing written'],
-] as const)('L17: says of a run that ended %s and wrote nothing: %s', (outcome, words) => {
+] as const)('L17: describes a run that ended %s and wrote nothing: %s', (outcome, words) => {
   const line = runLines({ ...REPORT, inserted: 0, rejected: 0, outcome })[0]?.text ?? '';
   expect(line).toContain(words);
   expect(line.includes('nothing new')).toBe(outcome === 'ok');

@@ -20,7 +20,7 @@ const closing = <T extends AsyncDisposable>(resource: T): T => {
   return resource;
 };
 
-/** A proxy that leads each host, at port 443, to TLS in front of a port of this machine. */
+/** A proxy that connects each host, at port 443, to TLS in front of a port of this machine. */
 async function proxyTo(ports: Readonly<Record<string, number>>): Promise<ConnectProxy> {
   const origins = new Map<string, number>();
   for (const [host, port] of Object.entries(ports)) {
@@ -60,7 +60,7 @@ async function openBehind(also: Readonly<Record<string, number>> = {}) {
 }
 
 describe('HTTPS_PROXY', () => {
-  it('leads to the Forms API, and only the API sees the key', async () => {
+  it('connects to the Forms API, and only the API sees the key', async () => {
     const { env, proxy, rows, sandbox } = await openBehind();
     const { code, text } = await run(['sync', '--full'], env);
     expect([code, text]).toEqual([0, expect.stringContaining('copies are complete')]);
@@ -71,7 +71,7 @@ describe('HTTPS_PROXY', () => {
     expect(text).not.toContain(PASSWORD);
   });
 
-  it('may be written in small letters, and is passed by for the hosts of NO_PROXY', async () => {
+  it('may be written in lower case, and is not used for the hosts of NO_PROXY', async () => {
     const { env, proxy } = await openBehind();
     const { HTTPS_PROXY: https_proxy, ...others } = env;
     expect((await run(['forms'], { ...others, https_proxy })).code).toBe(0);
@@ -82,7 +82,7 @@ describe('HTTPS_PROXY', () => {
     expect(proxy.requests).toEqual([]);
   });
 
-  it('leads to Google for tokens and sheets, and check names the services behind it', async () => {
+  it('connects to Google for tokens and sheets, and check names the services behind it', async () => {
     const sheets = closing(await newSpreadsheet());
     const tokens = createServer((_request, response) => {
       response.setHeader('content-type', 'application/json');
@@ -117,7 +117,7 @@ describe('HTTPS_PROXY', () => {
   });
 });
 
-/** A key as Google's console hands it out. */
+/** A key in the format of Google's console. */
 function serviceAccountKey(): Record<string, string> {
   const { privateKey } = generateKeyPairSync('rsa', {
     modulusLength: 2_048,

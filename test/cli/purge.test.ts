@@ -44,7 +44,7 @@ describe('L18: purge --deleted-before', () => {
     expect(purged).toMatchObject({ code: 0, stdout: expect.stringContaining('1 row') });
     expect(filesWith(dirname(place.file), [FIRST, id])).toEqual([]);
     expect(filesWith(dirname(place.file), [other])).not.toEqual([]);
-    // Nothing is lost: the next pass has no reason to read everything, and brings nothing.
+    // Nothing is lost: the next run has no reason to read everything, and adds nothing.
     expect(json((await runCli(['sync', '--json'], env)).stdout)).toMatchObject({
       runs: [{ full: false, outcome: 'ok', inserted: 0, reasons: [] }],
     });
@@ -55,7 +55,7 @@ describe('L18: purge --deleted-before', () => {
     [['purge', '--unselected', '--deleted-before', '3d'], 'either --deleted-before'],
     [['purge', '--deleted-before', 'long ago'], '30d'],
     [['purge', '--unselected', '--target', 'nowhere'], 'There is no target nowhere'],
-    // As a script passes on a variable that is not set.
+    // As from a script with a variable that is not set.
     [['purge', '--unselected', '--form', '', '--yes'], 'There is no form'],
   ])('%j is a mistake that it explains', async (args, said) => {
     const { env } = await openPlace({ submissions: 1 });
@@ -67,7 +67,7 @@ describe('L18: purge --deleted-before', () => {
 });
 
 describe('L18: purge --unselected', () => {
-  it('empties columns of fields that are not selected any more; until then status says which they are', async () => {
+  it('empties columns of fields that are no longer selected; until then status lists them', async () => {
     const { env, fields, folder } = await openMirrored([FIRST, SECOND]);
     const [first = ''] = fields;
     const fewer = { ...env, TARGET_FIELDS: fields.filter((id) => id !== first).join(',') };
@@ -96,7 +96,7 @@ describe('L18: purge --unselected', () => {
       'There is nothing to do.',
     );
 
-    // Picked again, the column is filled again.
+    // If the field is selected again, the column is filled again.
     expect(json((await runCli(['sync', '--json'], env)).stdout)).toMatchObject({
       runs: [{ full: true, outcome: 'ok' }],
     });

@@ -21,7 +21,7 @@ async function copied(submissions: number) {
   return { run, sandbox, emulator, spreadsheetId, title, formId: form?.id ?? '', person };
 }
 
-it('L17: sync, status, check and the Mirror tab say what is protected, and what to do', async () => {
+it('L17: sync, status, check and the Mirror tab report protected cells, and what to do', async () => {
   const { run, sandbox, emulator, spreadsheetId, title, person } = await copied(40);
   const grid = (): unknown[][] => emulator.inspect.grid(spreadsheetId, title);
   const idAt = (row: number): string =>
@@ -70,7 +70,7 @@ it('L17: sync, status, check and the Mirror tab say what is protected, and what 
   expect((await run('sync')).code).toBe(1);
 });
 
-it('L6: new submissions are missing where a protected column of notes lets no row be added', async () => {
+it('L6: new submissions are missing if a protected column of notes prevents new rows', async () => {
   const { run, sandbox, formId, person } = await copied(400);
   person.type(0, 17, 'Our notes');
   const range = person.protect({ left: 17, right: 18 });

@@ -9,7 +9,7 @@ const CONTACT = 'frm-contact';
 const MEDICAL = 'frm-medical';
 const CHOICE = { TARGET_FORMS: 'contact', TARGET_FIELDS: 'contact:*' };
 
-/** A workspace with the forms `contact` and `medical`, and the settings `env` over those of an account on it. */
+/** A workspace with the forms `contact` and `medical`, and the settings `env` in addition to those of its account. */
 async function open(env: Environment) {
   const store = new FormsStore({ seed: 3 });
   const addForm = (id: string, slug: string): void => {
@@ -57,7 +57,7 @@ async function open(env: Environment) {
 const answersOf = (id: string): string[] => [1, 2, 3].map((nth) => `${id} ${nth}`);
 
 describe('a slug in the settings', () => {
-  it('L11: means the form that it first named, on every machine, when two forms have traded slugs', async () => {
+  it('L11: means the form that it first named, on every machine, even if two forms have swapped slugs', async () => {
     const place = await open(CHOICE);
     expect(await place.sync()).toMatchObject({ code: 0, codes: [`${CONTACT} ok`] });
     place.swap();
@@ -88,7 +88,7 @@ describe('a slug in the settings', () => {
     expect((await runCli(['check'], byId)).code).toBe(0);
   });
 
-  it('L11: goes on meaning a form that has got another slug, though nothing else has its old one', async () => {
+  it('L11: still means a form that got another slug, although no form has its old one', async () => {
     const place = await open({ ...CHOICE, TARGET_HASH_FIELDS: undefined });
     await place.sync();
     Object.assign(place.store.form(CONTACT) ?? {}, { slug: 'contact-2' });
@@ -98,13 +98,13 @@ describe('a slug in the settings', () => {
       expect(await place.sync(env, '--full')).toMatchObject({ code: 0, codes: [`${CONTACT} ok`] });
       expect((await runCli(['verify'], env)).code).toBe(0);
       expect((await runCli(['check'], env)).code).toBe(0);
-      // Its answers are selected still, as its form is meant.
+      // Its answers are still selected, because its form is.
       expect((await runCli(['purge', '--unselected', '--yes'], env)).code).toBe(0);
     }
     expect(place.answers()).toEqual([...answersOf(CONTACT), `${CONTACT} 4`]);
   });
 
-  it('L11: does not mean a new form with the slug of one that was deleted', async () => {
+  it('L11: does not mean a new form with the slug of a deleted one', async () => {
     const place = await open(CHOICE);
     await place.sync();
     place.store.deleteForm(CONTACT);
@@ -116,7 +116,7 @@ describe('a slug in the settings', () => {
     expect(place.answers()).toEqual(answersOf(CONTACT));
   });
 
-  it('L11: is kept by no dry run', async () => {
+  it('L11: is recorded by no dry run', async () => {
     const place = await open(CHOICE);
     await place.sync(place.settings, '--dry-run');
     place.swap();

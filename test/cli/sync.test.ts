@@ -22,7 +22,7 @@ const sum = (runs: RunDocument[], key: 'inserted' | 'updated' | 'unchanged'): nu
   runs.reduce((total, run) => total + run[key], 0);
 
 describe('sync', () => {
-  it('shows a line for each run, and one that sums it up', async () => {
+  it('shows a line for each run, and a summary line', async () => {
     const { env } = await openPlace();
     const { code, stdout, stderr } = await runCli(['sync', '--form', 'customer-feedback'], env);
     expect([code, stderr]).toEqual([0, '']);
@@ -61,7 +61,7 @@ describe('sync', () => {
     expect(existsSync(`${file}.other`)).toBe(false);
   });
 
-  it('L17: a table that people dropped is no complete copy by status, and sync fills it again and says why', async () => {
+  it('L17: status reports a table that people dropped as incomplete, and sync fills it again and says why', async () => {
     const place = await openPlace();
     const env = { ...place.env, TARGET_FORMS: 'customer-feedback' };
     expect((await runCli(['sync'], env)).code).toBe(0);
@@ -76,7 +76,7 @@ describe('sync', () => {
     expect((await runCli(['verify'], env)).code).toBe(0);
   });
 
-  it('L12: a target that cannot be opened holds up no other; exit 1', async () => {
+  it('L12: a target that cannot be opened delays no other; exit 1', async () => {
     const { env, rows } = await openPlace();
     const { TARGET_URL, ...rest } = env;
     const { code, stdout } = await runCli(['sync', '--json'], {
@@ -114,7 +114,7 @@ describe('sync', () => {
 });
 
 describe('errors before sync begins', () => {
-  it('TARGET_FIELDS missing: concerns only the target that --target names', async () => {
+  it('TARGET_FIELDS missing: concerns only the target of --target', async () => {
     const { env, file } = await openPlace({ submissions: 10 });
     const { TARGET_FIELDS: all, ...rest } = env;
     const places = { TARGET_A_URL: `sqlite:${file}`, TARGET_B_URL: `sqlite:${file}.b` };
@@ -126,7 +126,7 @@ describe('errors before sync begins', () => {
     }
   });
 
-  it('TARGET_FIELDS missing: names the setting, and how to list the fields; exit 2', async () => {
+  it('TARGET_FIELDS missing: names the setting and the command that lists the fields; exit 2', async () => {
     const { env } = await openPlace();
     const { code, stdout, stderr } = await runCli(['sync'], { ...env, TARGET_FIELDS: '' });
     expect([code, stdout]).toEqual([2, '']);
@@ -138,7 +138,7 @@ describe('errors before sync begins', () => {
   it.each([
     [['--form', 'custmer-feedback'], {}, 2, 'Did you mean customer-feedback?'],
     [['--target', 'sheet'], {}, 2, 'There is no target sheet. The settings name: default.'],
-    // A mistake in the command needs no answer of the source.
+    // A mistake in the command needs no response from the source.
     [
       ['--target', 'sheet'],
       { FORMS_API_KEY: 'revoked_key_1234567890' },

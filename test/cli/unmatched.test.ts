@@ -27,7 +27,7 @@ describe('settings that match nothing', () => {
     },
   );
 
-  it('L12: a target that is away makes no name a mistake, and the command fails for its reason', async () => {
+  it('L12: an unreachable target makes no name a mistake, and the command fails for its own reason', async () => {
     const { env } = await openPlace({ submissions: 30 });
     const away = {
       ...env,
@@ -40,7 +40,7 @@ describe('settings that match nothing', () => {
 });
 
 describe('a running worker', () => {
-  it('L12, L17: keeps the other forms going and carries what matches nothing in its plan', async () => {
+  it('L12, L17: continues with the other forms and lists unmatched names in its plan', async () => {
     const { env } = await openPlace({ submissions: 30 });
     const lines: string[] = [];
     const logger = createLogger('info', { write: (line) => void lines.push(line) });

@@ -9,13 +9,13 @@ const refused = new MirrorError('FORMS_UNAUTHORIZED', 'The key was refused.');
 const away = new MirrorError('TARGET_UNREACHABLE', 'No answer.');
 const HOUR = { baseDelayMs: 3_600_000, maxDelayMs: 3_600_000 };
 
-/** The failures of a step so far (null: none), and whether the job was to run again. */
+/** The failures of a step so far (null: none), and whether the job must run again. */
 const endings = ({ ended }: TestQueue, step = 'sync') =>
   ended.filter((one) => one.step === step).map(({ code, willRetry }) => [code, willRetry]);
 
-/** How jobs end: done, tried again, given up, put off, put back. And what follows them. */
+/** The ends of jobs (done, tried again, given up, postponed, put back) and their consequences. */
 export function describeJobs(it: QueueIt): void {
-  it('a retryable failure is tried some times; then the next poll adds the job again', async ({
+  it('a retryable failure is tried several times; then the next poll adds the job again', async ({
     start,
   }) => {
     const handlers = new FakeHandlers();
@@ -34,7 +34,7 @@ export function describeJobs(it: QueueIt): void {
     expect(queue.ended.at(-1)).toMatchObject({ target: 'a', formId: 'f1', step: 'sync' });
   });
 
-  it('a failure that no retry can mend is tried once', async ({ start }) => {
+  it('a failure that no retry can correct is tried once', async ({ start }) => {
     const handlers = new FakeHandlers();
     handlers.script = () => {
       throw refused;
@@ -47,7 +47,7 @@ export function describeJobs(it: QueueIt): void {
     expect(endings(queue)).toEqual([once, once]);
   });
 
-  it('L11, L15: an error text that no store takes is made storable, and a foreign one is not repeated', async ({
+  it('L11, L15: an error text that no store accepts is made storable, and a foreign one is not repeated', async ({
     start,
   }) => {
     const handlers = new FakeHandlers(['f1', 'f2']);
@@ -59,7 +59,7 @@ export function describeJobs(it: QueueIt): void {
     await queue.pollNow();
     await soon(() => expect(endings(queue)).toHaveLength(2));
     expect(JSON.stringify(queue.ended)).not.toContain('Jana');
-    // The job IDs are free again: neither job hangs in the store.
+    // The job IDs are free again: neither job stays in the store.
     await idle(queue);
     await queue.pollNow();
     await soon(() => expect(handlers.syncs).toHaveLength(4));
@@ -81,7 +81,9 @@ export function describeJobs(it: QueueIt): void {
     ]);
   });
 
-  it('a comparison that failed is tried until it succeeds, over a restart', async ({ start }) => {
+  it('a comparison that failed is tried until it succeeds, also across a restart', async ({
+    start,
+  }) => {
     const handlers = new FakeHandlers();
     const tries = 3 * QUICK.retry.attempts;
     handlers.script = () => {
@@ -97,7 +99,7 @@ export function describeJobs(it: QueueIt): void {
     expect(handlers.syncs).toHaveLength(tries);
   });
 
-  it('no job waits for another try for longer than until the next poll', async ({ start }) => {
+  it('no job waits for another attempt for longer than until the next poll', async ({ start }) => {
     const handlers = new FakeHandlers();
     handlers.found = () => ({ syncs: [], writeBacks: [] });
     handlers.script = () => {
@@ -153,7 +155,7 @@ export function describeJobs(it: QueueIt): void {
         throw error;
       });
     };
-    // As in production, it hears that its lock is lost, at the next renewal, before anybody takes the run.
+    // As in production, it learns at the next renewal that its lock is lost, before another worker takes the run.
     const timings = { ...QUICK, lockDurationMs: 1_000, stalledIntervalMs: 2_000 };
     const queue = await start(handlers, { timings });
     await queue.runNow([ordinary('f1')]);
@@ -165,7 +167,7 @@ export function describeJobs(it: QueueIt): void {
     ]);
   });
 
-  it('L7: a form is written back after a run that stored everything, and where a poll asks for it', async ({
+  it('L7: a form is written back after a run that stored everything, and when a poll requests it', async ({
     start,
   }) => {
     const handlers = new FakeHandlers(['ok', 'held', 'incomplete', 'paused', 'failed', 'waits']);
@@ -183,7 +185,7 @@ export function describeJobs(it: QueueIt): void {
     expect(handlers.writtenBack).toHaveLength(3);
   });
 
-  it('L16: a write-back is asked to leave the form to a run that waits for it, and comes again after it', async ({
+  it('L16: a write-back must leave the form to a waiting run, and comes again after it', async ({
     start,
   }) => {
     const handlers = new FakeHandlers();
@@ -209,7 +211,7 @@ export function describeJobs(it: QueueIt): void {
     await idle(queue);
   });
 
-  it('a write-back is tried again when it fails', async ({ start }) => {
+  it('a write-back is tried again if it fails', async ({ start }) => {
     const handlers = new FakeHandlers();
     handlers.found = () => ({ syncs: [], writeBacks: ['f1', 'f1'] });
     handlers.writeBackScript = () => {

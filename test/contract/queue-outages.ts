@@ -10,10 +10,12 @@ import type { QueueIt } from './queue.ts';
 const FOR_EVER_MS = 3_600_000;
 const WORKER = join(import.meta.dirname, '../queue/child-worker.ts');
 
-/** Jobs that are taken over here may run twice: nothing is lost where a busy machine delays a process for longer. */
+/**
+ * Jobs that are taken over here may run twice: it does no harm if a busy machine delays a process for longer than this.
+ */
 const SHORT_LOCK = { ...QUICK, lockDurationMs: 2_000, stalledIntervalMs: 500 };
 
-/** A worker in a process of its own, whose runs last until their signal aborts; resolves when one has begun. */
+/** A worker in its own process, whose runs last until their signal aborts. Resolves when a run has begun. */
 async function startWorker(
   place: QueuePlace,
   onFinished: Finally,
@@ -25,20 +27,20 @@ async function startWorker(
   return child;
 }
 
-/** Kills, stops, and stores that forget. */
+/** Kills, stops, and stores that lose data. */
 export function describeOutages(it: QueueIt): void {
   it("L5: a killed worker's run is taken over", async ({ place, start, onTestFinished }) => {
     const child = await startWorker(place, onTestFinished, SHORT_LOCK.lockDurationMs);
     await child.end('SIGKILL');
     const handlers = new FakeHandlers();
     const queue = await start(handlers);
-    // More than one where its poll was cut short, too: that is taken over at the same moment, and adds the jobs that have just ended.
+    // More than one if its poll was interrupted, too: it is taken over at the same moment, and adds the jobs that have just ended.
     await soon(() => expect(handlers.syncs.length).toBeGreaterThan(0));
     for (const each of handlers.syncs) expect(each).toEqual(ordinary('f1'));
     await idle(queue);
   });
 
-  it('SIGTERM lets the batch in hand end, puts the run back and exits with 0', async ({
+  it('SIGTERM lets the batch in progress end, puts the run back and exits with 0', async ({
     place,
     start,
     onTestFinished,
@@ -48,11 +50,11 @@ export function describeOutages(it: QueueIt): void {
     expect(child.lines).toContain('finished the batch of f1');
     const handlers = new FakeHandlers();
     await start(handlers);
-    // Soon, not only when a lock has run out.
+    // Soon, not only when a lock has expired.
     await soon(() => expect(handlers.syncs).toHaveLength(1));
   });
 
-  it('polls come back by themselves when the store has lost everything', async ({
+  it('polls come back without help when the store has lost everything', async ({
     place,
     start,
     server,
@@ -62,13 +64,13 @@ export function describeOutages(it: QueueIt): void {
     const handlers = new FakeHandlers();
     await start(handlers, { schedule: { everyMs: 200 } });
     await soon(() => expect(handlers.syncs.length).toBeGreaterThanOrEqual(2));
-    // PostgreSQL ends the wiping statement when it waits for a worker that waits for it.
+    // PostgreSQL ends the wiping statement if it waits for a worker that waits for it.
     await soon(() => server.wipe?.(place));
     const before = handlers.syncs.length;
     await soon(() => expect(handlers.syncs.length).toBeGreaterThanOrEqual(before + 4));
   });
 
-  it('work goes on when the server was killed and started again', async ({
+  it('work continues after the server was killed and started again', async ({
     start,
     server,
     skip,
@@ -85,7 +87,11 @@ export function describeOutages(it: QueueIt): void {
     await soon(async () => expect((await queue.status()).isReachable).toBe(true));
   });
 
-  it('status and stop end in time although the server is away', async ({ start, server, skip }) => {
+  it('status and stop end in time although the server is unreachable', async ({
+    start,
+    server,
+    skip,
+  }) => {
     if (!server.kill || !server.restart) return skip('this store is no server of ours');
     const handlers = new FakeHandlers();
     const gate = new Gate();

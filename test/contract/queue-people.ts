@@ -23,9 +23,9 @@ async function read<T>(queue: TestQueue, path: string): Promise<T> {
   return JSON.parse(body) as T;
 }
 
-/** Orders of people, and their answers. */
+/** Orders of people, and the responses. */
 export function describePeople(it: QueueIt): void {
-  it('runs that are ordered begin at once, where they are ordered, and none for a foreign target', async ({
+  it('ordered runs begin at once, in the targets of the order, and not for a foreign target', async ({
     start,
   }) => {
     const handlers = new FakeHandlers(['one', 'two'], ['a', 'b']);
@@ -54,7 +54,7 @@ export function describePeople(it: QueueIt): void {
     await soon(async () => expect((await depthOf(queue, 'comparison.a'))?.delayed).toBe(0));
   });
 
-  it('a run that is under way stays; one that waits is replaced', async ({ start }) => {
+  it('a run in progress stays; a waiting one is replaced', async ({ start }) => {
     const handlers = new FakeHandlers(['one', 'two']);
     const gate = new Gate();
     handlers.script = (_order, signal) => gate.wait(signal);
@@ -85,7 +85,7 @@ export function describePeople(it: QueueIt): void {
     await soon(async () => expect(await delayed()).toBe(0));
   });
 
-  it('what runs, how far it is and who runs it shows in every process', async ({
+  it('every process shows which runs are in progress, how far they are and who runs them', async ({
     start,
     server,
   }) => {
@@ -117,7 +117,7 @@ export function describePeople(it: QueueIt): void {
     await soon(async () => expect((await answered(other)).running).toEqual([]));
   });
 
-  it('L11: the board shows queues and jobs, and of a job neither payload nor result nor stack', async ({
+  it('L11: the board shows queues and jobs, but neither payload nor result nor stack of a job', async ({
     start,
   }) => {
     const handlers = new FakeHandlers(['with-payload']);

@@ -8,7 +8,7 @@ import type { QueueIt } from './queue.ts';
 
 const FINE = ordinary('f1');
 const targets = ['a', 'b'];
-/** As a stranger would add them who wants them tried for ever. */
+/** As a foreign program would add them that wants them tried for ever. */
 const STUBBORN = { attempts: 1_000, removeOnFail: true };
 
 /** Jobs that another program or version wrote. */
@@ -39,7 +39,7 @@ export function describeRefusals(it: QueueIt): void {
         expect(refusals()).not.toEqual([]);
       });
       await idle(queue);
-      // L12: the job of its own right beside them was done.
+      // L12: the correct job beside them was done.
       expect(handlers.syncs).toEqual([FINE]);
       expect(refusals()).toHaveLength(2);
       expect(queue.ended.map(({ code }) => code)).toEqual([null]);

@@ -10,12 +10,12 @@ import type { QueueIt } from './queue.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** A busy machine may hold a process up: then nothing is taken over, and no poll is overdue. */
+/** A busy machine may delay a process: then nothing is taken over, and no poll is overdue. */
 const UNHURRIED = { ...QUICK, lockDurationMs: HOUR_MS, heartbeatMs: HOUR_MS };
 
-/** When polls come, what they add, and what several of everything share. */
+/** When polls come, what they add, and how several targets and processes share the work. */
 export function describeSchedule(it: QueueIt): void {
-  it('L16: polls come at an interval, and its jobs run in the targets it names', async ({
+  it('L16: polls come at an interval, and its jobs run in the targets that it names', async ({
     start,
   }) => {
     const handlers = new FakeHandlers(['new', 'old', 'quiet'], ['a', 'b']);
@@ -72,7 +72,9 @@ export function describeSchedule(it: QueueIt): void {
     expect(trouble).toBeNull();
   });
 
-  it('no poll is overdue while one is under way, however slow the source is', async ({ start }) => {
+  it('no poll is overdue while one is in progress, however slow the source is', async ({
+    start,
+  }) => {
     const handlers = new FakeHandlers([]);
     const gate = new Gate();
     handlers.found = async (signal) => {
@@ -88,7 +90,7 @@ export function describeSchedule(it: QueueIt): void {
     gate.open();
   });
 
-  it('a poll that nobody takes is reported', async ({ place }) => {
+  it('a poll that no worker takes is reported', async ({ place }) => {
     await using producer = await produceAt(place);
     await pollNow(producer);
     expect(await readStatus(producer)).toMatchObject({ trouble: null });
@@ -97,7 +99,7 @@ export function describeSchedule(it: QueueIt): void {
     expect(await readStatus({ ...producer, clock })).toMatchObject({ trouble });
   });
 
-  it('a poll that the store has lost while it waited to be tried again is added again', async ({
+  it('a poll that waited to be tried again is added again if the store loses it', async ({
     place,
     start,
     server,
@@ -119,7 +121,7 @@ export function describeSchedule(it: QueueIt): void {
     await soon(() => expect(handlers.polls).toBe(2));
   });
 
-  it('polls go on when the clock was set back', async ({ start }) => {
+  it('polls continue after the clock was set back', async ({ start }) => {
     const handlers = new FakeHandlers();
     let aheadMs = 1_000 * HOUR_MS;
     const clock = { ...systemClock, now: () => Date.now() + aheadMs };
@@ -130,7 +132,7 @@ export function describeSchedule(it: QueueIt): void {
     await soon(() => expect(handlers.polls).toBeGreaterThan(before + 1));
   });
 
-  it('L12: a slow target delays no other, a comparison delays no newcomer, and nothing piles up behind either', async ({
+  it('L12: a slow target delays no other, a comparison delays no newcomer, and no jobs accumulate behind either', async ({
     start,
   }) => {
     const forms = ['f1', 'f2', 'f3'];
@@ -146,7 +148,7 @@ export function describeSchedule(it: QueueIt): void {
     const queue = await start(handlers, more);
     await soon(() => expect(handlers.count('b', false)).toBeGreaterThanOrEqual(6));
     await soon(() => expect(handlers.polls).toBeGreaterThanOrEqual(15));
-    // Two runs of a target at once, one comparison; the others wait, each once.
+    // Two concurrent runs in a target, one comparison; the others wait, each once.
     expect([handlers.count('a'), handlers.count('b', true)]).toEqual([2, 1]);
     const depths = await depthsOf(queue);
     expect(depths.get('sync.a')).toEqual({ waiting: 1, active: 2, delayed: 0 });
@@ -156,7 +158,7 @@ export function describeSchedule(it: QueueIt): void {
     expect(handlers.mostAtOnce).toBe(1);
   });
 
-  it('two processes share the work: no run happens twice at once, none is lost', async ({
+  it('two processes share the work: no run is made twice at once, and none is lost', async ({
     start,
     server,
     skip,
@@ -180,7 +182,7 @@ export function describeSchedule(it: QueueIt): void {
         expect(runs.length).toBeGreaterThanOrEqual(12);
         expect(handlers.writtenBack.filter((id) => id === formId).length).toBeGreaterThan(3);
       }
-      // Which of the two takes a run is up to chance: one may be late to start.
+      // Chance decides which of the two takes a run, because one may start late.
       for (const { ended } of [one, two]) expect(ended.length).toBeGreaterThan(10);
     });
     expect(handlers.mostAtOnce).toBe(1);
@@ -195,7 +197,7 @@ export function describeSchedule(it: QueueIt): void {
     await soon(() => expect(handlers.writtenBack.length).toBeGreaterThan(15));
     await queue.stop();
     const stored = await server.stored(place);
-    // At most one that waits: the next poll, or a job that it would have added.
+    // At most one waiting job: the next poll, or a job that it would have added.
     for (const name of ['poll', 'sync.a', 'write-back']) {
       const jobs = stored.filter((key) => key.startsWith(name) && /:(form-|poll$)/.test(key));
       expect(jobs.length).toBeLessThanOrEqual(2);

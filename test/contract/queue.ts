@@ -8,7 +8,7 @@ import { describePeople } from './queue-people.ts';
 import { describeRefusals } from './queue-refusals.ts';
 import { describeSchedule } from './queue-schedule.ts';
 
-/** What a test of the contract gets from its context. */
+/** What a contract test gets from its context. */
 export interface QueueTest {
   /** A fresh, empty place in the store. */
   readonly place: QueuePlace;
@@ -30,9 +30,9 @@ const PROMISES = {
 };
 
 interface QueueContract {
-  /** Tests wait for polls most of the time: side by side, unless each has a database in this process. */
+  /** Tests mostly wait for polls, so they run concurrently, unless each has a database in this process. */
   readonly concurrent?: boolean;
-  /** BullMQ hides the store: one keeps all promises, the others those that a store can break. */
+  /** BullMQ hides the store: on one store all promises are tested, on the others only those that a store can break. */
   readonly about?: readonly (keyof typeof PROMISES)[];
 }
 
@@ -72,7 +72,7 @@ export function describeQueue(
       },
     });
     for (const promise of about) {
-      // Outages take the server away from all others.
+      // Outages stop the server for all other tests.
       const describeThem = concurrent && promise !== 'outages' ? describe.concurrent : describe;
       describeThem(promise, () => PROMISES[promise](test));
     }

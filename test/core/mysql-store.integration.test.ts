@@ -6,9 +6,7 @@ import { createMysqlDatabase, mariadbMissing } from '../support/servers.ts';
 import { AGE, claimed, NAME, row } from './store-fixtures.ts';
 import { allRows as all, type Bed, describeSqlStore, type Place } from './sql-store-cases.ts';
 
-/*
- * What MySQL and MariaDB do otherwise than SQLite, which the simulation does not draw.
- */
+/** Differences of MySQL and MariaDB from SQLite that the simulation does not draw. */
 
 const description = { name: 'MariaDB', isMissing: mariadbMissing(), kind: 'server' } as const;
 
@@ -38,7 +36,7 @@ async function open(): Promise<Place> {
     server: {
       async endHolders() {
         for (const { id } of await query(others)) await query(`KILL ${String(id)}`);
-        // The locks are gone with the sessions.
+        // The locks end with the sessions.
         await expect.poll(() => query(others)).toEqual([]);
       },
       makeAnalyst: `CREATE USER IF NOT EXISTS mirror_analyst; GRANT SELECT ON kept_live TO mirror_analyst`,
@@ -52,7 +50,7 @@ async function open(): Promise<Place> {
 describeSqlStore(description, open, special);
 
 function special({ query, values, write }: Bed): void {
-  it('L10: tells IDs apart by case, accents and spaces, and keeps every text unchanged', async () => {
+  it('L10: distinguishes IDs by case, accents and spaces, and keeps every text unchanged', async () => {
     const texts = ['x ', 'X', 'é', 'e', '😀\\', 'it\'s "$1"', 'a\0b', 'line\r\nbreak', '%_'];
     const rows = [...texts.entries()].map(([at, text]) =>
       row(['a', 'A', 'a ', 'á', '😀', "'", '\\', '"', '$1'][at] ?? '', { f_name: text }),
@@ -74,7 +72,7 @@ function special({ query, values, write }: Bed): void {
     );
   });
 
-  it('L10: takes IDs and names as long as they may be', async () => {
+  it('L10: accepts IDs and names of the maximum length', async () => {
     const id = '\u{FFFD}'.repeat(500);
     await write('long', (form) =>
       form.commit({
@@ -94,7 +92,7 @@ function special({ query, values, write }: Bed): void {
     expect(await query('SELECT char_length(id) AS n FROM `long`')).toEqual([{ n: 500 }]);
   });
 
-  it('shows the same in any mode of the reader, and no character in a name that it cannot have', async () => {
+  it('shows the same in any mode of the reader, and removes characters that a name cannot have', async () => {
     await write('modes', (form) =>
       form.commit({ rows: [row('a', { f_name: 'x' })], state: claimed }),
     );
@@ -116,9 +114,9 @@ function special({ query, values, write }: Bed): void {
     await query(`SET sql_mode = 'ANSI_QUOTES'`);
   });
 
-  it('L5: knows the columns and views that a killed process left', async () => {
+  it('L5: recognizes the columns and views that a killed process left', async () => {
     await write('killed', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
-    // As it is when a process ends after the state names a column: before the column is made, or before a row uses it.
+    // The state after a process ends when the state names a column: before the column is made, or before a row uses it.
     const name = async (make: boolean): Promise<void> => {
       const [kept] = await query(`SELECT fields FROM _mirror_state WHERE form_id = 'form_killed'`);
       const fields = JSON.parse(String(kept?.['fields'])) as Record<string, unknown>[];

@@ -8,9 +8,7 @@ import { createDatabase, postgresMissing } from '../support/servers.ts';
 import { AGE, clock, formOf, NAME, row } from './store-fixtures.ts';
 import { type Bed, describeSqlStore, type Place } from './sql-store-cases.ts';
 
-/*
- * What PostgreSQL does otherwise than SQLite, which the simulation does not draw.
- */
+/** Differences of PostgreSQL from SQLite that the simulation does not draw. */
 
 const description = { name: 'PostgreSQL', isMissing: postgresMissing(), kind: 'server' } as const;
 
@@ -29,7 +27,7 @@ async function open(): Promise<Place> {
     dropTrigger: (table) => `DROP TRIGGER theirs ON ${table}`,
     keepsDigits: true,
     server: {
-      // Waits until the sessions are gone, and their locks with them.
+      // Waits until the sessions and their locks are gone.
       endHolders: () =>
         query(`SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE locktype = 'advisory' AND granted
          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`),
@@ -63,7 +61,7 @@ function special({ query, write, url }: Bed): void {
     await snapshot[Symbol.asyncDispose]();
   });
 
-  it('describes tables, columns and views that nobody described', async () => {
+  it('describes tables, columns and views that have no description', async () => {
     await write('described', async (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
     const ofColumn = (nth: string): string =>
       `col_description('described'::regclass, (SELECT attnum FROM pg_attribute WHERE attrelid = 'described'::regclass AND attname = '${nth}'))`;
@@ -88,7 +86,7 @@ function special({ query, write, url }: Bed): void {
     );
   });
 
-  it('L10: replaces what it cannot hold, visibly, and lists it', async () => {
+  it('L10: replaces characters that it cannot hold, visibly, and lists them', async () => {
     const rows = [
       row('a', { f_name: 'x\0y' }),
       row('b', { f_name: new JsonText(String.raw`["\u0000"]`) }),
@@ -105,7 +103,7 @@ function special({ query, write, url }: Bed): void {
     expect(result).toMatchObject({ unchanged: 2 });
   });
 
-  it('L6: has failed where a column of which a person changed the type rounds an answer', async () => {
+  it('L6: has failed if a column whose type a person changed rounds an answer', async () => {
     await write('retyped', (form) => form.commit({ rows: [row('a', { f_age: 1 })] }));
     await query('DROP VIEW answers, retyped_live, retyped_labelled, retyped_history');
     await query('ALTER TABLE retyped ALTER COLUMN age TYPE integer');
@@ -117,7 +115,7 @@ function special({ query, write, url }: Bed): void {
     expect(await query('SELECT id FROM retyped')).toEqual([{ id: 'a' }]);
   });
 
-  it('finds in its check that it may make no temporary tables', async () => {
+  it('finds in its check that it may not create temporary tables', async () => {
     const [row] = await query('SELECT current_database() AS name');
     const database = `"${String(row?.['name'])}"`;
     await query(`DROP ROLE IF EXISTS bare; CREATE ROLE bare LOGIN; CREATE SCHEMA bare AUTHORIZATION bare;
@@ -134,7 +132,7 @@ function special({ query, write, url }: Bed): void {
     expect(await store.check()).toMatchObject([{ isOk: true }]);
   });
 
-  it('stores new rows in a table whose rows a person guards by policies', async () => {
+  it('stores new rows in a table whose rows a person guards with policies', async () => {
     await query(
       'DROP ROLE IF EXISTS guarded; CREATE ROLE guarded LOGIN; CREATE SCHEMA guarded AUTHORIZATION guarded',
     );
@@ -156,7 +154,7 @@ function special({ query, write, url }: Bed): void {
     ]);
   });
 
-  it('L11: has no plain answer left of hashed numbers and lists, and takes no other digit', async () => {
+  it('L11: keeps no plain answer of hashed numbers and lists, and accepts no more digits', async () => {
     const hash = (cell: Cell): Cell => hashedCell(cell, 'a-key-of-thirty-two-characters-at-least');
     const list = { ...NAME, id: 'f_list', label: 'List', position: 2 };
     const size = { ...NAME, id: 'f_size', label: 'Size', position: 3 };

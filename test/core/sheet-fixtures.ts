@@ -7,16 +7,16 @@ import type { SelectedField } from '../../src/mirror/types.ts';
 import { newSpreadsheet } from '../support/spreadsheet.ts';
 import { AGE, clock, formOf, NAME } from './store-fixtures.ts';
 
-/* A spreadsheet with one form, the person who has its tab open, and runs of the store over it. */
+/** A spreadsheet with one form, the person who has its tab open, and runs of the store over it. */
 
-/** Columns of a new tab; people's begin at 6. */
+/** Columns of a new tab; people's columns begin at 6. */
 export const [AT, STATUS, FULL_NAME, AGE_AT, REMOVED, ID, OWN] = [0, 1, 2, 3, 4, 5, 6];
 
 export interface SheetPlace extends AsyncDisposable {
   readonly emulator: TestEmulator;
   readonly spreadsheetId: string;
   open(): Promise<Store>;
-  /** Opens the form, does something with it, and ends as a run does: the notices of the run. */
+  /** Opens the form, runs `work`, and ends as a run does. Returns the notices of the run. */
   write(
     work: (form: OpenForm) => Promise<unknown>,
     fields?: readonly SelectedField[],
@@ -24,10 +24,10 @@ export interface SheetPlace extends AsyncDisposable {
   person(): Person;
   sheetId(): number;
   grid(): Stored[][];
-  /** In which row a submission is. */
+  /** The row of a submission. */
   placeOf(id: string): number;
   rowOf(id: string): Stored[] | undefined;
-  /** Requests since the last question, by what they do. */
+  /** Requests since the last call, by what they do. */
   calls(): { reads: number; writes: number };
 }
 

@@ -17,9 +17,7 @@ import {
 } from './sheet-fixtures.ts';
 import { AGE, formOf, messagesOf, NAME, row, RUN } from './store-fixtures.ts';
 
-/*
- * Changes of people to the tab of a form, and their results.
- */
+/** Changes of people to the tab of a form, and their results. */
 
 let place: SheetPlace;
 beforeEach(async () => {
@@ -31,7 +29,7 @@ const people = (n: number, status = 'NEW'): Row[] =>
   Array.from({ length: n }, (_, at) =>
     row(`s${at}`, { f_name: `Person ${at}`, f_age: 20 + at }, status),
   );
-/** What the column of IDs shows. */
+/** The content of the ID column. */
 const ids = (): string =>
   place
     .grid()
@@ -53,7 +51,7 @@ const store =
 describe('protections of people in a sheet', () => {
   beforeEach(() => place.write(store(people(6))));
 
-  it('one row: the others are written, and it is listed, counted, and follows once it is free', async () => {
+  it('one row: the others are written, and it is listed and counted, and written once it is free', async () => {
     const at = place.placeOf('s3');
     const range = place.person().protect({ top: at, bottom: at + 1 });
     const rows = [...people(6, 'PAID'), row('s6', { f_name: 'Person 6' })];
@@ -62,7 +60,7 @@ describe('protections of people in a sheet', () => {
       const applied = await form.commit({ rows, state: (state) => wholeRead(state, 1) });
       expect(applied).toMatchObject({ inserted: 1, updated: 5, rejected: 1 });
       listed = await form.entries(['rejected']);
-      // L17: it is accounted for as the source has it, and listed.
+      // L17: it is accounted for as in the source, and listed.
       expect(form.state.tally).toMatchObject({ rows: { PAID: 6, NEW: 1 }, rejected: 1 });
     });
     expect(['s2', 's3', 's6'].map((id) => place.rowOf(id)?.[STATUS])).toEqual([
@@ -101,7 +99,7 @@ describe('protections of people in a sheet', () => {
     });
   });
 
-  it('a column of answers: all else of a row is written', async () => {
+  it('a column of answers: the rest of a row is written', async () => {
     const range = place.person().protect({ left: AGE_AT, right: AGE_AT + 1 });
     const rows = [row('s4', { f_name: 'Other', f_age: 99 })];
     const [notice] = await place.write((form) => form.commit({ rows }));
@@ -112,7 +110,7 @@ describe('protections of people in a sheet', () => {
     expect(place.rowOf('s4')?.[AGE_AT]).toBe(99);
   });
 
-  it('L6: a column, if only of notes: new rows wait, the rest is written, and the target has failed', async () => {
+  it('L6: any column, even one of notes: new rows wait, the rest is written, and the target has failed', async () => {
     place.person().type(0, OWN, 'Our notes');
     const range = place.person().protect({ left: OWN, right: OWN + 1 });
     const rows = [row('s4', { f_name: 'Other' }), row('s6', { f_name: 'New' })];
@@ -132,7 +130,7 @@ describe('protections of people in a sheet', () => {
     });
     expect(place.rowOf('s4')?.[FULL_NAME]).toBe('Other');
     expect(place.placeOf('s6')).toBe(-1);
-    // They wait also for a run that does not meet them.
+    // They also wait in a run that does not read them.
     await place.write(async (form) => expect(await form.refusal()).toMatchObject(refused));
     place.person().unprotect(range);
     await place.write(async (form) => {
@@ -177,7 +175,7 @@ describe('protections of people in a sheet', () => {
     expect(place.grid()[0]).toEqual(expect.arrayContaining(['Name', 'More']));
   });
 
-  it('L18: a row that is to be forgotten: nothing is forgotten, and it is said what to do', async () => {
+  it('L18: a row that must be forgotten: nothing is forgotten, and the message says what to do', async () => {
     const at = place.placeOf('s2');
     const range = place.person().protect({ top: at, bottom: at + 1 });
     const forget = (form: OpenForm): Promise<number> =>
@@ -194,7 +192,7 @@ describe('protections of people in a sheet', () => {
     expect([place.placeOf('s1'), place.placeOf('s2')]).toEqual([-1, -1]);
   });
 
-  it('L11: a row that is to be hashed: all others are, in writes of 2,000, and it fails', async () => {
+  it('L11: a row that must be hashed: all others are hashed, in writes of 2,000, and the erasure fails', async () => {
     const many = Array.from({ length: 2_500 }, (_, n) => row(`m${n}`, { f_name: `Person ${n}` }));
     await place.write(store([...people(6), ...many], ['s1']));
     const at = place.placeOf('s2');
@@ -226,7 +224,7 @@ describe('protections of people in a sheet', () => {
   });
 
   it.each([HASHED, { kind: 'columns', fieldIds: ['f_name'] }] as const)(
-    'L9: rows of people under the data are left alone by $kind',
+    'L9: rows of people below the data are not changed by $kind',
     async (what) => {
       const own = ['Total', '=SUM(D2:D7)', '=COUNTA(C2:C7)', 'note'];
       for (const [n, text] of own.entries()) place.person().type(10 + n, FULL_NAME, text);
@@ -240,7 +238,7 @@ describe('protections of people in a sheet', () => {
     },
   );
 
-  it('merged cells are named', async () => {
+  it('merged cells are reported', async () => {
     const at = place.placeOf('s2');
     place.person().merge({ top: at, bottom: at + 2, left: AGE_AT, right: AGE_AT + 1 });
     const rows = people(6).map((each) => row(each.id, { f_name: 'Other', f_age: 7 }));
@@ -257,7 +255,7 @@ describe('protections of people in a sheet', () => {
 describe('rows of a sheet', () => {
   beforeEach(() => place.write(store(people(6))));
 
-  it('a header that was sorted into them is put back on top, one that was deleted made again', async () => {
+  it('a header that was sorted into them is put back on top, and a deleted one is made again', async () => {
     place.person().freezeRows(0);
     place.person().sortRange({}, [{ column: FULL_NAME, order: 'DESCENDING' }]);
     expect(place.grid()[0]?.[ID]).toBe('s5');
@@ -272,7 +270,7 @@ describe('rows of a sheet', () => {
     expect(place.grid()).toHaveLength(8);
   });
 
-  it('a header row that was deleted is made again around protected columns, and blank headers follow', async () => {
+  it('a deleted header row is made again around protected columns, and blank headers, too', async () => {
     const range = place.person().protect({ left: FULL_NAME, right: FULL_NAME + 1 });
     place.person().deleteRows(0);
     const rows = [row('s1', { f_name: 'Person 1', f_age: 99 })];
@@ -288,7 +286,7 @@ describe('rows of a sheet', () => {
     expect(place.calls()).toEqual({ reads: 2, writes: 0 });
   });
 
-  it('an emptied tab in which no header would be known for one gets none', async () => {
+  it('an emptied tab gets no header if it would not be recognized', async () => {
     place.person().protect({ left: ID, right: ID + 1 });
     place.person().deleteColumns(STATUS);
     place.person().deleteRows(0, 7);
@@ -299,7 +297,7 @@ describe('rows of a sheet', () => {
     expect(place.calls().writes).toBeLessThan(4);
   });
 
-  it('a tab that was emptied has its header again before its rows', async () => {
+  it('a tab that was emptied gets its header before its rows', async () => {
     const blank = Array.from({ length: ID + 1 }, () => '');
     place.person().pasteValues(
       0,
@@ -310,7 +308,7 @@ describe('rows of a sheet', () => {
     expect(ids()).toBe('Submission ID s0 s1 s2 s3 s4 s5');
   });
 
-  it('L9: headers that people changed stay theirs, and rows above the header', async () => {
+  it('L9: headers that people changed stay unchanged, and rows above the header, too', async () => {
     for (const [column, text] of [
       [AT, 'Eingang'],
       [STATUS, 'Stand'],
@@ -334,7 +332,7 @@ describe('rows of a sheet', () => {
     ]);
   });
 
-  it('copies and rows without an ID are named, and no submission gets a second row', async () => {
+  it('copies and rows without an ID are reported, and no submission gets a second row', async () => {
     place.person().duplicateRow(2);
     place.person().type(5, ID, '');
     place.person().type(12, ID, 'in total');
@@ -347,7 +345,7 @@ describe('rows of a sheet', () => {
       { code: 'ROWS_COPIED', message: expect.stringContaining('of a row above: 4. ') },
       { code: 'ROWS_WITHOUT_ID', message: expect.stringContaining('submission ID: 6. ') },
     ]);
-    // Only the upper one is kept up to date.
+    // Only the upper row is kept up to date.
     expect(
       place
         .grid()
@@ -360,7 +358,7 @@ describe('rows of a sheet', () => {
     ]);
   });
 
-  it('L17: a status that people typed withdraws what is claimed of statuses', async () => {
+  it('L17: a status that people typed withdraws the claim about statuses', async () => {
     await place.write((form) =>
       form.commit({ state: (state) => ({ ...state, submissionsAsOfMs: 1, statusesAsOfMs: 1 }) }),
     );
@@ -390,7 +388,7 @@ describe('rows of a sheet', () => {
     });
   });
 
-  it('L10: what a cell cannot hold is cut, and listed; a full spreadsheet is a failure that says what to do', async () => {
+  it('L10: an answer too long for a cell is cut, and listed; a full spreadsheet is a failure that says what to do', async () => {
     await place.write(async (form) => {
       await form.commit({ rows: [row('long', { f_name: 'x'.repeat(60_000) })] });
       expect(await form.entries(['rejected'])).toMatchObject([
@@ -428,7 +426,7 @@ describe('rows of a sheet', () => {
       expect(formatAt(column).backgroundColor).toBeUndefined();
   });
 
-  it('new rows come the oldest first, those without a time last', async () => {
+  it('new rows are added oldest first, and those without a time last', async () => {
     const rows = [
       { ...row('n0', {}), createdAt: '2026-01-03T00:00:00.000Z' },
       { ...row('n1', {}), createdAt: null },
@@ -443,7 +441,7 @@ describe('rows of a sheet', () => {
     ).toEqual(['n2', 'n0', 'n1']);
   });
 
-  it('a new row is shown where people have hidden the rows above it', async () => {
+  it('a new row is visible if people have hidden the rows above it', async () => {
     place.person().hideRows(1, 7);
     await place.write((form) => form.commit({ rows: people(8) }));
     const { hiddenRows } = place.emulator.inspect.layout(place.spreadsheetId, place.sheetId());
@@ -451,7 +449,7 @@ describe('rows of a sheet', () => {
     expect(hiddenRows).toContain(place.placeOf('s4'));
   });
 
-  it('new rows come above the texts of people below, and take nothing with them', async () => {
+  it('new rows are added above the texts of people below, and move nothing with them', async () => {
     place.person().type(7, FULL_NAME, 'in total');
     await place.write((form) => form.commit({ rows: people(8) }));
     expect(place.placeOf('s7')).toBe(8);
@@ -459,9 +457,9 @@ describe('rows of a sheet', () => {
   });
 });
 
-describe('a write that may have met other rows', () => {
+describe('a write that may have reached other rows', () => {
   const form = formOf('contact', [NAME, AGE]);
-  /** Opens the form after a run was killed right behind its write, and people did something. */
+  /** Opens the form after a run was killed right after its write, and people did something. */
   const afterKill = async (act: () => void): Promise<OpenForm> => {
     await place.write(store(people(4)));
     const killed = await (await place.open()).open(form);
@@ -482,13 +480,13 @@ describe('a write that may have met other rows', () => {
     return ids;
   };
 
-  it('that met its own is known to have, even if people have moved them since', async () => {
+  it('is recognized if it reached its own, even if people have moved them since', async () => {
     await using next = await afterKill(() => place.person().sortSheet(AGE_AT, 'DESCENDING'));
     expect(await sureOf(next)).toEqual(['s3', 's2', 's1', 's0']);
     expect(next.state.ranges).toMatchObject([{ isDue: false }]);
   });
 
-  it('L7, L18: what it left there is removed, and its rows are unsure until they are compared again', async () => {
+  it('L7, L18: its values there are removed, and its rows are unsure until they are compared again', async () => {
     await using next = await afterKill(swapRows);
     expect(place.rowOf('s3')?.slice(FULL_NAME, AGE_AT + 1)).toEqual([null, null]);
     expect(await sureOf(next)).not.toContain('s0');
@@ -509,7 +507,7 @@ describe('a write that may have met other rows', () => {
     expect(records()).not.toContain('s0');
   });
 
-  it('L18: a row that people moved just before it was to be deleted is found and deleted', async () => {
+  it('L18: a row that people moved just before its deletion is found and deleted', async () => {
     await place.write(store(people(4)));
     vi.spyOn(SheetsApi.prototype, 'update').mockImplementationOnce(async function (
       this: SheetsApi,
@@ -523,7 +521,7 @@ describe('a write that may have met other rows', () => {
     expect(place.placeOf('s0')).toBe(-1);
   });
 
-  it('L7: the next run looks for it where Google did not say whether it met its rows', async () => {
+  it('L7: is looked for by the next run if Google did not say whether it reached its rows', async () => {
     await place.write(store(people(4)));
     vi.spyOn(SheetsApi.prototype, 'update').mockImplementationOnce(async function (
       this: SheetsApi,
@@ -537,7 +535,7 @@ describe('a write that may have met other rows', () => {
     await place.write(async (open) => {
       const written = open.commit({ rows: people(2, 'DONE') });
       await expect(written).rejects.toMatchObject({ code: 'TARGET_UNREACHABLE' });
-      // As a run that has failed ends.
+      // Ends like a run that has failed.
       await open.commit({ run: RUN });
     });
     vi.restoreAllMocks();
@@ -548,7 +546,7 @@ describe('a write that may have met other rows', () => {
 });
 
 describe('calls of the Sheets API', () => {
-  it('L4: 10,000 new rows take 12, and where nothing changed two reads and no write', async () => {
+  it('L4: 10,000 new rows take 12, and without changes there are two reads and no write', async () => {
     const rows = people(10_000);
     place.calls();
     await place.write(async (form) => {
@@ -580,7 +578,7 @@ describe('calls of the Sheets API', () => {
 });
 
 describe('a form of 700 questions', () => {
-  it('L9: keeps its columns, although their marks have to be short', async () => {
+  it('L9: keeps its columns, although their marks must be short', async () => {
     const fields = Array.from({ length: 700 }, (_, n) => ({
       ...NAME,
       id: `field_1779667602${n}_abcdef`,
@@ -599,7 +597,7 @@ describe('a form of 700 questions', () => {
 });
 
 describe('a new tab', () => {
-  it('comes first, and no tab of people goes', async () => {
+  it('comes first, and no tab of people is removed', async () => {
     await place.write(store(people(1)));
     const tabs = place.emulator.inspect.tabs(place.spreadsheetId);
     expect(tabs.map(({ title }) => title)).toEqual(['contact', 'Sheet1', 'forms-mirror data']);

@@ -5,7 +5,7 @@ import { openSheetStore } from '../../src/targets/google-sheets/store.ts';
 import { newSpreadsheet, type Spreadsheet } from '../support/spreadsheet.ts';
 import { AGE, clock, formOf, NAME, row, RUN } from './store-fixtures.ts';
 
-/* The tabs that show the people of a spreadsheet how the mirror is. */
+/** The tabs that show people the state of the mirror in a spreadsheet. */
 
 const FORM = formOf('contact', [NAME, AGE]);
 const WELL: FormHealthText = {
@@ -63,7 +63,7 @@ describe('the Mirror and Summary tabs', () => {
   };
   const ROWS = [row('a', { f_name: 'Ada' }), row('b', { f_name: 'Bob' }, 'DONE')];
 
-  it('show first whether all is well, and then the problems, without an answer', async () => {
+  it('show first whether everything is healthy, and then the problems, without an answer', async () => {
     await run({ rows: ROWS });
     expect(shown('Mirror')).toMatch(/^Form \| State/);
     expect(shown('Mirror')).toMatch(/contact \| Up to date \| 2 \| 0 \|/);
@@ -77,7 +77,7 @@ describe('the Mirror and Summary tabs', () => {
     expect(shown('Mirror')).not.toContain('Ada');
   });
 
-  it('L17: do not call a form up to date that has something to see to', async () => {
+  it('L17: do not call a form up to date that needs attention', async () => {
     await run({ rows: ROWS });
     tabAt('contact').duplicateRow(1);
     await run({ rows: [row('c', {})] });
@@ -86,13 +86,13 @@ describe('the Mirror and Summary tabs', () => {
     expect(shown('Mirror')).toMatch(/Needs attention[^]*these rows are copies[^]*Delete the copy/);
   });
 
-  it('L17: turn stale by themselves when the mirror stops', async () => {
+  it('L17: become stale without a write when the mirror stops', async () => {
     health = { ...WELL, asOfMs: Date.now() - 46 * 60_000 };
     await run({ rows: ROWS });
     expect(shown('Mirror')).toMatch(/^Form .*\ncontact \| Stale/);
   });
 
-  it('L18: name no submission that was forgotten', async () => {
+  it('L18: do not name a submission that was forgotten', async () => {
     await run({ rows: ROWS, entries: [REJECTED] });
     expect(shown('Mirror')).toContain('x1');
     await using store = await open();
@@ -101,7 +101,7 @@ describe('the Mirror and Summary tabs', () => {
     expect(shown('Mirror')).not.toContain('x1');
   });
 
-  it('come back when people delete them, and the Summary tab only where it is wanted', async () => {
+  it('are made again if people delete them, and the Summary tab only if it is wanted', async () => {
     await run({ rows: ROWS });
     await run({});
     expect(titles()).toEqual(expect.arrayContaining(['Mirror', 'Summary']));
@@ -124,7 +124,7 @@ describe('the Mirror and Summary tabs', () => {
     });
   });
 
-  it('leave the rest of the spreadsheet to people: one that they protect is not changed', async () => {
+  it('do not change the rest of the spreadsheet, nor a tab that people protect', async () => {
     await run({ rows: ROWS });
     tabAt('Mirror').protect({ top: 0, bottom: 1 });
     const before = shown('Mirror');

@@ -14,25 +14,26 @@ import {
   row,
 } from './store-fixtures.ts';
 
-/*
- * What databases promise beside the port: their views, and what people do to their tables. Each writes some of it in its own way.
+/**
+ * Promises of databases in addition to the port: their views, and people's changes to their tables. Some parts are written
+ * differently for each.
  */
 
-/** A database, and a person who may do anything there. */
+/** A database, and a person who may do anything in it. */
 export interface Place extends AsyncDisposable {
   readonly url: string;
   readonly query: (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** Statements: a trigger of the table discards or changes the rows that are inserted. */
   readonly addTrigger?: (table: string) => string;
   readonly dropTrigger?: (table: string) => string;
-  /** A label as the name of a column; absent where it stays as it is. */
+  /** A label as the name of a column; absent if it is unchanged. */
   readonly labelOf?: (label: string) => string;
   /** Numbers of any length are in one column. */
   readonly keepsDigits?: boolean;
   readonly server?: Server;
 }
 
-/** What only a server does. */
+/** Only on servers. */
 interface Server {
   /** Ends the sessions that hold locks. */
   endHolders(): Promise<unknown>;
@@ -41,7 +42,7 @@ interface Server {
   mayRead(): Promise<boolean>;
 }
 
-/** What a run left. */
+/** The results of a run. */
 interface Written<T> {
   readonly result: T;
   readonly notes: readonly string[];
@@ -55,7 +56,7 @@ export interface Bed {
   readonly query: Place['query'];
   /** The values of the rows of a query, as texts; '' for NULL. */
   readonly values: (sql: string) => Promise<string[][]>;
-  /** Opens a form, does something with it, and ends as a run does. */
+  /** Opens a form, runs `work`, and ends as a run does. */
   readonly write: <T>(
     slug: string,
     work: (form: OpenForm) => Promise<T>,
@@ -66,7 +67,7 @@ export interface Bed {
 export function bedOf(place: () => Place): Bed {
   const store = (): Promise<Store> =>
     parseTargetUrl(place().url).open('default', {
-      // A lease is renewed after each wait: without waits it would be renewed all the time.
+      // A lease is renewed after each wait; without waits it would be renewed all the time.
       clock: { ...systemClock, now: () => clock.now() },
       history: 'full',
     });
@@ -100,7 +101,10 @@ export async function allRows(form: OpenForm): Promise<StoredRow[]> {
   return found;
 }
 
-/** Runs what is the same in all databases; what people and sessions do where there are some; then what is special in this one. */
+/**
+ * Runs the cases that are the same in all databases, then those of people and sessions if there are some, then those of this
+ * database.
+ */
 export function describeSqlStore(
   {
     name,
@@ -158,7 +162,7 @@ export function describeSqlStore(
       ).toEqual([['NEW'], ['DONE']]);
     });
 
-    it('L17: says as of when its forms are, by polls that agree, too', async () => {
+    it('L17: shows as of when its forms are, including polls that agree', async () => {
       await write('polled', (form) => form.commit({ rows: [row('a', {})], state: claimed }));
       const { shown, expected } = await freshnessAfterPolls(store, 'form_polled', async () => {
         const [found] = await place.query(
@@ -200,7 +204,7 @@ export function describeSqlStore(
       ]);
     });
 
-    it('says in _changed_at which rows it hashed or emptied', async () => {
+    it('shows in _changed_at which rows it hashed or emptied', async () => {
       const rows = [row('a', { f_name: 'x', f_age: 1 }), row('b', { f_age: 2 })];
       await write('erased', (form) => form.commit({ rows }));
       const changed = (): Promise<string[][]> =>
@@ -251,9 +255,9 @@ export function describeSqlStore(
 
 const msOf = (time: unknown): number => new Date(time as string | Date).getTime();
 
-/** What people do to tables, and how wide tables become. */
+/** People's changes to tables, and wide tables. */
 function peopleCases(place: () => Place, { store, values, write }: Bed): void {
-  it('L6: has failed where a trigger of a person takes rows away, between rows that are all new, too', async () => {
+  it('L6: has failed if a trigger of a person removes rows, also among rows that are all new', async () => {
     await write('refused', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
     await place().query(place().addTrigger?.('refused') ?? '');
     const taken = write('refused', (form) =>
@@ -274,7 +278,7 @@ function peopleCases(place: () => Place, { store, values, write }: Bed): void {
     ]);
   });
 
-  it('L1: its views follow a table and a column that it made again, in a process that goes on, too', async () => {
+  it('L1: its views include a table and a column that it made again, also in a process that continues', async () => {
     await using opened = await store();
     const form = formOf('moved', [NAME]);
     const run = async (name: string): Promise<readonly string[]> => {
@@ -313,7 +317,7 @@ function peopleCases(place: () => Place, { store, values, write }: Bed): void {
     },
   );
 
-  it('L14: keeps the answers of 2,000 fields, those beyond its columns in one', async () => {
+  it('L14: keeps the answers of 2,000 fields, and those beyond its columns in one', async () => {
     const fields = Array.from({ length: 2_000 }, (_, at) => ({
       ...NAME,
       id: `f_${at}`,
@@ -339,9 +343,9 @@ function peopleCases(place: () => Place, { store, values, write }: Bed): void {
   });
 }
 
-/** What several sessions do, and what people may do who have rights of their own. */
+/** Several sessions, and people who have their own rights. */
 function serverCases(place: () => Place, { store, values, write }: Bed): void {
-  it('L6: has failed where a constraint of a person refuses rows, and names it', async () => {
+  it('L6: has failed if a constraint of a person refuses rows, and names it', async () => {
     await write('checked', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
     await place().query(`ALTER TABLE checked ADD CONSTRAINT theirs CHECK (id <> 'c')`);
     const refused = write('checked', (form) => form.commit({ rows: [row('b', {}), row('c', {})] }));
@@ -368,7 +372,7 @@ function serverCases(place: () => Place, { store, values, write }: Bed): void {
     expect(await values('SELECT "Name" AS n FROM kept_labelled ORDER BY id')).toHaveLength(2);
   });
 
-  it('keeps a view that a view of a person needs, although it is not wanted any more', async () => {
+  it("keeps a view that a person's view needs, although it is no longer wanted", async () => {
     await write('once', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
     await place().query('CREATE VIEW of_theirs AS SELECT id FROM once_history');
     const plain = await parseTargetUrl(place().url).open('default', { clock });
@@ -383,7 +387,7 @@ function serverCases(place: () => Place, { store, values, write }: Bed): void {
     await place().query('DROP VIEW of_theirs');
   });
 
-  it('L13: lets one writer in, and a writer that was asleep commits nothing', async () => {
+  it('L13: admits one writer, and a writer that was suspended commits nothing', async () => {
     await using one = await store();
     await using two = await store();
     const form = formOf('writers', [NAME]);
@@ -398,7 +402,7 @@ function serverCases(place: () => Place, { store, values, write }: Bed): void {
     await expect(late).rejects.toMatchObject({ code: 'TARGET_BUSY' });
   });
 
-  it('gives forms that are made at once a table each, and knows all of their views as its own', async () => {
+  it('gives forms that are made at once a table each, and recognizes all of their views as its own', async () => {
     const ids = ['one', 'two', 'three', 'four'];
     const notes = async (id: string, slug: string): Promise<string[]> => {
       await using opened = await store();
@@ -412,7 +416,7 @@ function serverCases(place: () => Place, { store, values, write }: Bed): void {
     expect(
       await values(`SELECT count(DISTINCT table_name) AS n FROM mirror_forms WHERE slug = 'same'`),
     ).toEqual([['4']]);
-    // A new name changes each view: one that is not known as ours would stay.
+    // A new name changes each view: a view that is not recognized as ours would stay.
     for (const id of ids) expect(await notes(id, 'renamed')).toEqual([]);
     expect(
       await values(

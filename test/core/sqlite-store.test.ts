@@ -9,9 +9,7 @@ import { scratchFolder } from '../support/scratch.ts';
 import { type Bed, bedOf, describeSqlStore, type Place } from './sql-store-cases.ts';
 import { AGE, formOf, NAME, row } from './store-fixtures.ts';
 
-/*
- * Cases that the simulation does not draw: the limits of a database, its views, and traces of erased answers.
- */
+/** Cases that the simulation does not draw: the limits of a database, its views, and traces of erased answers. */
 
 async function open(): Promise<Place> {
   const place = scratchFolder('sql');
@@ -37,7 +35,7 @@ describeSqlStore({ name: 'SQLite', kind: 'file' }, open, special);
 function special({ store, url, query, write }: Bed): void {
   const file = (): string => url().slice('sqlite:'.length);
 
-  it('L4: does not change the file for rows that are all there, nor for opening a form', async () => {
+  it('L4: does not change the file for rows that are all stored, nor when it opens a form', async () => {
     const rows = [row('a', { f_name: 'x' }), row('b', { f_name: 'y' })];
     await write('same', (form) => form.commit({ rows }));
     using reader = new DatabaseSync(file());
@@ -53,7 +51,7 @@ function special({ store, url, query, write }: Bed): void {
     expect(version.get()).not.toEqual(before);
   });
 
-  it('L9: leaves columns that people added, with any name of a field', async () => {
+  it('L9: does not change columns that people added, even if a field has their name', async () => {
     await write('theirs', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
     await query('ALTER TABLE theirs ADD COLUMN age TEXT');
     await query("UPDATE theirs SET age = 'mine'");
@@ -61,7 +59,7 @@ function special({ store, url, query, write }: Bed): void {
     expect(await query('SELECT age, age_2 FROM theirs')).toEqual([{ age: 'mine', age_2: 7 }]);
   });
 
-  it('L6: keeps nothing of a batch of which a trigger undoes the whole transaction', async () => {
+  it('L6: keeps nothing of a batch if a trigger undoes the whole transaction', async () => {
     await write('undone', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
     await query(
       `CREATE TRIGGER undoes BEFORE INSERT ON undone WHEN NEW.id = 'd' BEGIN SELECT RAISE(ROLLBACK, 'no'); END`,
@@ -72,7 +70,7 @@ function special({ store, url, query, write }: Bed): void {
     expect(await query('SELECT id FROM undone')).toEqual([{ id: 'a' }]);
   });
 
-  it('L6: has failed, and rejects no row, where it would refuse the row without its answers, too', async () => {
+  it('L6: has failed, and rejects no row, if it would also refuse the row without its answers', async () => {
     await write('limited', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
     await query(
       'CREATE TRIGGER limits BEFORE INSERT ON limited BEGIN SELECT zeroblob(1000000001); END',
@@ -82,7 +80,7 @@ function special({ store, url, query, write }: Bed): void {
     expect(await query(`SELECT * FROM mirror_rejected WHERE form_id = 'form_limited'`)).toEqual([]);
   });
 
-  it('L11: has no plain answer left of a field that is hashed', async () => {
+  it('L11: keeps no plain answer of a field that is hashed', async () => {
     const hash = (cell: Cell): Cell => hashedCell(cell, 'a-key-of-thirty-two-characters-at-least');
     // More versions than are read at once.
     const ids = Array.from({ length: 2_001 }, (_, at) => `id${at}`);
@@ -111,7 +109,7 @@ function special({ store, url, query, write }: Bed): void {
     expect(await indexes()).toHaveLength(1);
   });
 
-  it('L17: shows a time that a person put in place of ours as it is', async () => {
+  it('L17: shows a time that a person put in place of ours unchanged', async () => {
     await write('dated', (form) => form.commit({ rows: [row('a', {})] }));
     await query(`UPDATE dated SET created_at = '2026-05-06'`);
     await using opened = await store();
@@ -121,19 +119,19 @@ function special({ store, url, query, write }: Bed): void {
     expect.assertions(1);
   });
 
-  it('connects to nothing again after it was closed', async () => {
+  it('does not connect again after it was closed', async () => {
     const closed = await store();
     await closed.forms();
     await closed[Symbol.asyncDispose]();
     await expect(closed.forms()).rejects.toThrow('closed');
   });
 
-  it('L12: opens its file again once that is back, however often it could not', async () => {
+  it('L12: opens its file again once it is back, however often it could not', async () => {
     await using place = await open();
     const path = place.url.slice('sqlite:'.length);
     await using opened = await bedOf(() => place).store();
     await opened.putRecord('one', 1, null);
-    // As when the disk is not mounted: something else has the path.
+    // As if the disk is not mounted: something else has the path.
     renameSync(path, `${path}.kept`);
     mkdirSync(path);
     for (let times = 0; times < 2; times++)
@@ -154,7 +152,7 @@ function special({ store, url, query, write }: Bed): void {
     await expect(written).rejects.toMatchObject({ code: 'TARGET_FAILED' });
   });
 
-  it('L18: brings nobody back where the key of its list of forgotten submissions was lost', async () => {
+  it('L18: brings no submission back if the key of its list of forgotten submissions was lost', async () => {
     await using place = await open();
     const lost = bedOf(() => place);
     const rows = [row('a', {}), row('b', {})];

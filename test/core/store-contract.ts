@@ -15,11 +15,9 @@ import type {
 } from '../../src/mirror/port.ts';
 import { AGE, formOf, NAME, row, RUN } from './store-fixtures.ts';
 
-/*
- * What every kind of target promises of the port. What differs between kinds is tested beside each.
- */
+/** The promises of the port for every kind of target. Differences between kinds are tested beside each. */
 
-/** A place for one target. Each opening acts like a process of its own. */
+/** A place for one target. Each opening acts like a separate process. */
 export interface ContractPlace extends AsyncDisposable {
   open(): Promise<Store>;
 }
@@ -28,7 +26,7 @@ const FORM = formOf('contact', [NAME, AGE]);
 const DAY_MS = 86_400_000;
 const createdAt = (day: number, time = '12:00:00.000Z'): string => `2026-03-0${day}T${time}`;
 
-/** Dated rows, one a day. */
+/** Dated rows, one per day. */
 const ROWS: readonly Row[] = ['a', 'b', 'c'].map((id, index): Row => {
   const cells = new Map<string, Cell>([
     ['f_name', `name of ${id}`],
@@ -51,7 +49,7 @@ const entry = (kind: EntryKind, id: string, more: Partial<Entry> = {}): Entry =>
 const done = (applied: Applied): Partial<Applied> =>
   Object.fromEntries(Object.entries(applied).filter(([, many]) => many > 0));
 
-/** Runs the contract over a kind of target. */
+/** Runs the contract for a kind of target. */
 export function describeStore(kind: string, place: () => Promise<ContractPlace>): void {
   describe(`a store in ${kind}`, () => {
     let at: ContractPlace;
@@ -65,7 +63,7 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
       await at[Symbol.asyncDispose]();
     });
 
-    /** Opens the form, does something with it, and ends as a run does. */
+    /** Opens the form, runs `work`, and ends as a run does. */
     const write = async <T>(
       work: (form: OpenForm) => Promise<T>,
       fields: readonly SelectedField[] = [NAME, AGE],
@@ -99,7 +97,7 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
     const stateOf = async () => (await store.forms())[0]?.state;
 
     describe('rows', () => {
-      it('has nothing before the first commit, and reading makes nothing', async () => {
+      it('is empty before the first commit, and reading creates nothing', async () => {
         expect(await store.forms()).toEqual([]);
         expect(await store.read(FORM.id)).toBeNull();
         expect((await store.check()).filter(({ isOk }) => !isOk)).toEqual([]);
@@ -117,14 +115,14 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
         expect((await stateOf())?.tally.rows).toEqual({ NEW: 3, PAID: 1 });
       });
 
-      it('L1: keeps every answer of rows that it took before a column for one of them was there', async () => {
+      it('L1: keeps every answer of rows that it read before it had a column for one of them', async () => {
         const [plain, aged] = [
           row('p', { f_name: 'Pia' }),
           row('q', { f_name: 'Quinn', f_age: 7 }),
         ];
         const applied = await write(async (form) => {
           const rows = [...(await form.take([plain]))];
-          // Rows are taken while others are being stored.
+          // Rows are read while others are being stored.
           const first = form.commit({ rows: [row('o', { f_name: 'Ole' })] });
           rows.push(...(await form.take([aged])));
           await first;
@@ -143,7 +141,7 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
         });
       });
 
-      it('L4: does not touch equal rows, and follows changes', async () => {
+      it('L4: does not touch equal rows, and applies changes', async () => {
         await commit({ rows: ROWS });
         expect(done(await commit({ rows: ROWS }))).toEqual({ unchanged: 3 });
         const changed: Row[] = [
@@ -158,7 +156,7 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
         expect(done(await commit({ rows: changed }))).toEqual({ unchanged: 3 });
       });
 
-      it('L4: knows by its key a row that is there, among rows that were all new so far', async () => {
+      it('L4: recognizes by its key a stored row among rows that were all new so far', async () => {
         const named = (id: string, name = `name of ${id}`): Row => row(id, { f_name: name });
         const applied = await write(async (form) => {
           const batches = [
@@ -215,14 +213,14 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
         expect(await idsOf({ isDeleted: true })).toEqual(['c']);
       });
 
-      it('counts the accounts, by status and time', async () => {
+      it('counts the submissions that it accounts for, by status and time', async () => {
         await commit({
           rows: ROWS,
           entries: [entry('rejected', 'x'), entry('held', 'a', { createdAt: createdAt(1) })],
         });
         const counts = await read((form) => form.counts({ fromMs: null, toMs: null }, 'day'));
         const byDay = counts.map(({ status, fromMs, count }) => [status, fromMs, count]);
-        // Of day 1 the one row is held; on day 2 there are a row and a rejected one.
+        // On day 1 the one row is held; on day 2 there are a row and a rejected one.
         const day = (n: number): number => Date.UTC(2026, 2, n);
         expect(byDay.filter(([, , count]) => count !== 0)).toEqual([
           ['NEW', day(2), 2],
@@ -272,7 +270,7 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
         for (const [index, text] of TEXTS.entries()) expect(await cellOf(`v${index}`)).toBe(text);
       });
 
-      it('stay numbers with all their digits, in a column that gets a text, too', async () => {
+      it('stay numbers with all their digits, also in a column that gets a text', async () => {
         const rows = NUMBERS.map((number, index) => row(`n${index}`, { f_age: number }));
         await commit({ rows });
         await commit({ rows: [row('t', { f_age: 'thirty' })] });
@@ -282,7 +280,7 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
         expect(await cellOf('t', AGE)).toBe('thirty');
       });
 
-      it('under an ID such as __proto__ are answers like any other', async () => {
+      it('are kept under an ID such as __proto__, too', async () => {
         const odd: SelectedField = { ...NAME, id: '__proto__', label: 'Odd' };
         const cells = new Map<string, Cell>([['__proto__', 'one']]);
         await commit({ rows: [{ ...row('a', {}), cells }] }, [odd]);
@@ -291,7 +289,7 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
     });
 
     describe('L9: fields', () => {
-      it('keep their column under a new label, and when they are gone', async () => {
+      it('keep their column under a new label, and after they are deleted', async () => {
         await commit({ rows: ROWS });
         const [before] = await store.forms();
         await commit({ rows: [] }, [{ ...NAME, label: 'Your name' }]);
@@ -325,7 +323,7 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
     });
 
     describe('deletions and entries', () => {
-      it('L8: mark rows, and take the mark away from one that comes back', async () => {
+      it('L8: mark rows, and remove the mark of one that comes back', async () => {
         await commit({ rows: ROWS });
         expect(done(await commit({ deleted: ['b', 'x'] }))).toEqual({ deleted: 1 });
         const [b] = await rowsOf({ isDeleted: true });
@@ -432,7 +430,7 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
         await other[Symbol.asyncDispose]();
       });
 
-      it('shows a form at one instant to an export', async () => {
+      it('shows an export the form at one instant', async () => {
         await commit({ rows: ROWS });
         const snapshot = await store.snapshot(FORM.id);
         expect(snapshot).not.toBeNull();
@@ -440,7 +438,7 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
       });
     });
 
-    describe('L18: what a person asked to be erased', () => {
+    describe('L18: data that a person asked to erase', () => {
       beforeEach(async () => {
         await commit({ rows: ROWS, entries: [entry('rejected', 'b')], run: RUN });
       });
@@ -452,11 +450,11 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
         expect(await read((form) => form.forgotten(['a', 'b', 'x']))).toHaveProperty('size', 2);
         const forgotten = await entriesOf('forgotten');
         expect(forgotten.map(({ id }) => id)).not.toContain('b');
-        // The next process keeps them away, too.
+        // The next process keeps it out, too.
         await store[Symbol.asyncDispose]();
         store = await at.open();
         await commit({ rows: [...ROWS, row('x', {})], entries: [entry('rejected', 'b')] });
-        // L17: it is forgotten since then, also where the source shows it again.
+        // L17: it has been forgotten since then, also if the source shows it again.
         const times = async () =>
           new Map((await entriesOf('forgotten')).map(({ id, atMs }) => [id, atMs]));
         expect(await times()).toEqual(new Map(forgotten.map(({ id, atMs }) => [id, atMs])));
@@ -468,7 +466,7 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
         expect(done(await commit({ rows: ROWS }))).toMatchObject({ inserted: 1 });
       });
 
-      it('makes no column where the source shows it again', async () => {
+      it('makes no column if the source shows it again', async () => {
         const late = { ...NAME, id: 'f_late', label: 'Late', position: 2 };
         const fields = [NAME, AGE, late];
         await write((form) => form.erase({ kind: 'forget', ids: ['b'] }));
@@ -478,7 +476,7 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
         expect(form?.fields.find(({ id }) => id === late.id)?.column).toBeNull();
       });
 
-      it('is counted where it has no status, and not where the source does not show it', async () => {
+      it('is counted if it has no status, and not if the source does not show it', async () => {
         await commit({ rows: [{ ...row('d', {}), status: '' }] });
         const counted = async () => {
           const state = await stateOf();
@@ -491,7 +489,7 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
         expect(await counted()).toEqual({ NEW: 3 });
       });
 
-      it('may be rows marked deleted long ago', async () => {
+      it('may be rows that were marked deleted long ago', async () => {
         await commit({ deleted: ['b'] });
         const purge = (deletedBeforeMs: number) =>
           write((form) => form.erase({ kind: 'purge', deletedBeforeMs, versionsBeforeMs: null }));

@@ -49,7 +49,7 @@ export const RUN: Run = {
 };
 
 let nowMs = Date.UTC(2026, 0, 2);
-/** Each question is a second after the one before, so that no two commits have one time. */
+/** Each call is a second after the one before, so that no two commits have the same time. */
 export const clock: Clock = { now: () => (nowMs += 1_000), sleep: async () => {} };
 
 export const messagesOf = (notices: readonly TargetNotice[]): string[] =>
@@ -67,8 +67,8 @@ export const claimed = (state: FormState): FormState => ({
 });
 
 /**
- * What the view \`freshness\` shows of a form that was {@link claimed} after each of several polls, as milliseconds: by its last run, or by
- * a poll since then that speaks for the form.
+ * The result of the view \`freshness\` for a form that was {@link claimed} after each of several polls, as milliseconds: from its last run,
+ * or from a later poll that agrees about the form.
  */
 export async function freshnessAfterPolls(
   open: () => Promise<Store>,

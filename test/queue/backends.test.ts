@@ -50,7 +50,7 @@ describe('QUEUE_URL', () => {
     );
   });
 
-  it('names sentinels, and their name of the master', () => {
+  it('names sentinels, and their name for the master', () => {
     const read = (text: string) => sentinelOptions(parseQueueUrl(text));
     const text =
       'rediss+sentinel://me:p%40ss@S1.example:26380/my-master?sentinel=s2.example&sentinel=[::1]:5&sentinelPassword=s%26x';
@@ -81,13 +81,16 @@ describe('QUEUE_URL', () => {
     ['redis+sentinel://:s3cret@h/m?sentinel=h2:s3cret', 'does not name sentinels'],
     ['redis+sentinel://:s3cret@h/m?sentinel=u:s3cret@h2', 'does not name sentinels'],
     ['redis+cluster://:s3cret@h:6379', 'is of an unknown kind'],
-  ])('L15: that cannot be used says what would be right: %s', (text, problem) => {
-    const refusal = (): unknown => parseQueueUrl(text);
-    expect(refusal).toThrow(problem);
-    expect(refusal).not.toThrow('s3cret');
-  });
+  ])(
+    'L15: an address that cannot be used is reported with the correct form: %s',
+    (text, problem) => {
+      const refusal = (): unknown => parseQueueUrl(text);
+      expect(refusal).toThrow(problem);
+      expect(refusal).not.toThrow('s3cret');
+    },
+  );
 
-  it('sets mirrors that share a store apart by prefix', () => {
+  it('separates mirrors that share a store by prefix', () => {
     expect(readPrefix(new URL('redis://h'))).toBe('forms-mirror');
     expect(readPrefix(new URL('redis://h?prefix=team-a'))).toBe('team-a');
     expect(codeOf(() => parseQueueUrl('redis://h?prefix=a:b'))).toBe('SETTINGS');
@@ -95,10 +98,10 @@ describe('QUEUE_URL', () => {
   });
 });
 
-describe('a server out of reach', () => {
+describe('a server that cannot be reached', () => {
   const coded = (code: string): Error => Object.assign(new Error('u:s3cret@h'), { code });
 
-  it('is reported with the remedy; trying again helps, but not against a certificate', () => {
+  it('is reported with the remedy; another attempt helps, but not against a certificate', () => {
     const away = unreachable('Redis at redis://h', coded('ECONNREFUSED'));
     expect(away).toMatchObject({ code: 'QUEUE_FAILED', retryable: true });
     const untrusted = unreachable('Redis at rediss://h', coded('DEPTH_ZERO_SELF_SIGNED_CERT'));
@@ -108,11 +111,11 @@ describe('a server out of reach', () => {
   });
 });
 
-describe('what Redis says of itself', () => {
+describe('the information that Redis gives', () => {
   const info = (version: string, policy: string): string =>
     `# Server\r\nredis_version:${version}\r\n# Memory\r\nmaxmemory_policy:${policy}\r\n`;
 
-  it('is believed: it must keep jobs, be no node of a cluster, and be new enough', () => {
+  it('is checked: it must keep jobs, be no node of a cluster, and be new enough', () => {
     const verdict = (text: string): unknown => codeOf(() => assertSafe(text, 'redis://h'));
     expect(verdict(info('7.0.15', 'noeviction'))).toBe('none');
     expect(verdict(info('6.2.0', 'noeviction'))).toBe('none');
@@ -126,7 +129,7 @@ describe('what Redis says of itself', () => {
     expect(() => assertSafe(modeOf('cluster'), 'redis://h')).toThrow(
       'Redis at redis://h is a node of a Redis Cluster, which cannot hold the queue: set QUEUE_URL to the address of a single Redis',
     );
-    // Relatives of Redis may not say.
+    // Programs similar to Redis may not give it.
     expect(verdict('# Server\r\n')).toBe('none');
   });
 

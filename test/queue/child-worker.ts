@@ -2,8 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { FakeHandlers, Gate } from './fake-handlers.ts';
 import { QUICK, type QueuePlace, startAt } from './harness.ts';
 
-// A worker process for tests: says when a run begins, and lets it last until it is asked to stop.
-// Run with: node test/queue/child-worker.ts <place> [<lock duration, ms>]
+// A worker process for tests: prints when a run begins, and lets it last until it must stop. Run with: node
+// test/queue/child-worker.ts <place> [<lock duration, ms>]
 const place = JSON.parse(process.argv[2] ?? '{}') as QueuePlace;
 const handlers = new FakeHandlers(['f1']);
 const never = new Gate();

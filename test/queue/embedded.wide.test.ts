@@ -7,7 +7,7 @@ import { scratchFolder } from '../support/scratch.ts';
 import type { QueueServer } from './harness.ts';
 import { STORED_ROWS } from './stored-rows.ts';
 
-/** A copy of an empty queue, some 40 MB, and what a test adds. */
+/** A copy of an empty queue, about 40 MB, and the data of a test. */
 const NEEDS_MB = 256;
 
 async function openEmbeddedPlace(): Promise<QueueServer> {

@@ -13,7 +13,7 @@ function watch() {
 }
 
 describe('the error log', () => {
-  it('logs an error once in a while, however often it happens, and how often that was', async () => {
+  it('logs an error from time to time, regardless of how often it happens, with the count', async () => {
     const { onError, clock, logged, lines } = watch();
     const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
     for (let i = 0; i < 500; i++) onError(refused);
@@ -26,7 +26,7 @@ describe('the error log', () => {
     expect(logged()).toHaveLength(3);
   });
 
-  it('L11, L15: repeats no foreign message, only what kind of error it is', () => {
+  it('L11, L15: repeats no foreign message, only the kind of error', () => {
     const { onError, logged, lines } = watch();
     const leaky = Object.assign(new Error('Missing lock for job form-f1. redis://u:s3cret@h'), {
       params: ['{"answer":"Jana"}'],

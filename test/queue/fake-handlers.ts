@@ -3,7 +3,7 @@ import type { OutcomeName } from '../../src/mirror/form-state.ts';
 import type { JobHandlers, PollFound } from '../../src/queue/runtime.ts';
 import type { SyncOrder } from '../../src/queue/jobs.ts';
 
-/** What a run of the stand-in does; may throw. */
+/** The work of a run of the fake; may throw. */
 export type SyncScript = (
   order: SyncOrder,
   signal: AbortSignal,
@@ -21,7 +21,7 @@ export const comparison = (formId: string, target = 'a'): SyncOrder => {
 
 /** Work that a test scripts and watches. */
 export class FakeHandlers implements JobHandlers {
-  /** What a poll finds: by default, an ordinary run in each place. */
+  /** The result of a poll: by default, an ordinary run in each place. */
   found: (signal: AbortSignal) => PollFound | Promise<PollFound> = () => ({
     syncs: this.#places,
     writeBacks: [],
@@ -31,7 +31,7 @@ export class FakeHandlers implements JobHandlers {
   polls = 0;
   readonly syncs: SyncOrder[] = [];
   readonly writtenBack: string[] = [];
-  /** The most runs ever at work at one time on one form in one target, of one kind. */
+  /** The most concurrent runs ever on one form in one target, of one kind. */
   mostAtOnce = 0;
   readonly #places: readonly SyncOrder[];
   readonly #running = new Map<string, number>();

@@ -10,29 +10,29 @@ import { type QueueOptions, type QueueRuntime, startQueue } from '../../src/queu
 import type { Schedule } from '../../src/queue/schedule.ts';
 import { FakeHandlers } from './fake-handlers.ts';
 
-/** Where one test's queue lives. */
+/** The place of one test's queue. */
 export interface QueuePlace {
   readonly queueUrl: string | undefined;
   readonly dataDir: string;
 }
 
-/** A store to run the contract against. */
+/** A store for the contract. */
 export interface QueueServer {
   /** A fresh, empty place. */
   newPlace(): Promise<QueuePlace>;
-  /** Removes a place, once its test has finished. Absent where it takes no room of its own. */
+  /** Removes a place after its test. Absent if it takes no space. */
   remove?(place: QueuePlace): Promise<void>;
   /** Everything stored in a place, as `queue` or `queue:what`; called while no queue is open there. */
   stored(place: QueuePlace): Promise<string[]>;
-  /** Loses everything, as FLUSHALL does. Absent where that is impossible. */
+  /** Loses everything, as FLUSHALL does. Absent if that is impossible. */
   wipe?(place: QueuePlace): Promise<void>;
   /** Whether several processes can use one place. */
   readonly shared: boolean;
-  /** Takes the locks of running jobs away, as if their worker had been frozen for too long. */
+  /** Removes the locks of running jobs, as if their worker had been frozen for too long. */
   dropLocks?(place: QueuePlace): Promise<void>;
-  /** Loses the polls that wait to be tried again, leaving their records. Absent where that is impossible. */
+  /** Loses the polls that wait to be tried again, but not their records. Absent if that is impossible. */
   dropPolls?(place: QueuePlace): Promise<void>;
-  /** Kills the server. Absent where there is none, or it is not ours. */
+  /** Kills the server. Absent if there is none, or it is not ours. */
   kill?(): Promise<void>;
   /** Starts it again. */
   restart?(): Promise<void>;
@@ -42,8 +42,8 @@ export interface QueueServer {
 const quick = { baseDelayMs: 20, maxDelayMs: 40 };
 
 /**
- * Everything some hundred times quicker, except for the lock: on a machine that is busy with other things a process may stop
- * for seconds, and its job would run twice. A lost job is found after some ten seconds.
+ * Everything about a hundred times faster, except for the lock: on a busy machine a process may stop for seconds, and its
+ * job would run twice. A lost job is found after about ten seconds.
  */
 export const QUICK: Timings = {
   lockDurationMs: 10_000,
@@ -107,7 +107,7 @@ export async function startAt(
 /** The producing side without workers. */
 type Producer = QueueContext & AsyncDisposable;
 
-/** Opens a place for adding jobs only. */
+/** Opens a place only for adding jobs. */
 export async function produceAt(
   place: QueuePlace,
   targets: readonly string[] = ['a'],

@@ -12,7 +12,7 @@ import {
 import { propertyRuns } from '../support/property.ts';
 
 describe('names of queues and jobs', () => {
-  it('are what BullMQ takes, and differ for different forms, targets and kinds', () => {
+  it('are valid in BullMQ, and differ for different forms, targets and kinds', () => {
     const id = fc.string({ unit: 'binary', minLength: 1 }).filter(isStorable);
     fc.assert(
       fc.property(id, id, (one, other) => {
@@ -38,7 +38,7 @@ describe('names of queues and jobs', () => {
 });
 
 describe('a job', () => {
-  it('L11, L15: leaves nothing behind, no stack trace either', () => {
+  it('L11, L15: leaves nothing behind, not even a stack trace', () => {
     expect(jobOptions('sync', DEFAULT_TIMINGS)).toEqual({
       attempts: 5,
       backoff: { type: 'jitter' },
@@ -53,7 +53,7 @@ describe('a job', () => {
     expect(kindOf({ formId: 'f', target: 'a', isComparison: true })).toBe('comparison');
   });
 
-  it('carries an order unchanged, and nothing else', () => {
+  it('contains an order unchanged, and nothing else', () => {
     const statuses = { NEW: 1, '': 0 };
     const counts = { askedAtMs: 1, beganMs: null, statuses };
     const order = { formId: 'f', target: 'a', isComparison: true, counts };

@@ -52,7 +52,7 @@ describe.skipIf(redisMissing())('opening Redis', () => {
   afterAll(async () => server.stop());
 
   it.runIf(process.env['TEST_REDIS_URL'] === undefined)(
-    'refuses a server that may throw jobs away, and says what to do',
+    'refuses a server that may lose jobs, and says what to do',
     async () => {
       await configure('maxmemory-policy', 'allkeys-lru');
       const { code, message } = await failure(server.url);
@@ -63,7 +63,7 @@ describe.skipIf(redisMissing())('opening Redis', () => {
   );
 
   it.runIf(process.env['TEST_REDIS_URL'] === undefined)(
-    'L15: names a wrong password at once, without repeating it',
+    'L15: reports a wrong password at once, without repeating it',
     async () => {
       await configure('requirepass', 'the right one');
       const url = new URL(server.url);
@@ -80,7 +80,7 @@ describe.skipIf(redisMissing())('opening Redis', () => {
     },
   );
 
-  it('L15: tries an unreachable server for a while, then names it without its password', async () => {
+  it('L15: tries an unreachable server for a while, then reports it without its password', async () => {
     const port = await freePort();
     const clock = new TestClock(Date.now());
     const { code, message } = await failure(`redis://u:s3cret@127.0.0.1:${port}/3`, clock);
@@ -93,7 +93,7 @@ describe.skipIf(redisMissing())('opening Redis', () => {
 });
 
 describe.skipIf(postgresMissing())('opening PostgreSQL', () => {
-  it('names a database that does not exist, and a right that is missing', async () => {
+  it('reports a database that does not exist, and a missing right', async () => {
     const database = new URL(await createDatabase(await lentPostgres()));
     const missing = new URL(database);
     missing.pathname = '/no_such_database';
@@ -111,7 +111,7 @@ describe.skipIf(postgresMissing())('opening PostgreSQL', () => {
     expect(message).not.toContain('s3cret');
   });
 
-  it('keeps options that the address brings along', async () => {
+  it('keeps options that are part of the address', async () => {
     const url = new URL(await createDatabase(await lentPostgres()));
     url.searchParams.set('options', '-c statement_timeout=60000');
     const queue = await startAt({ queueUrl: url.href, dataDir: '/nonexistent' }, handlers);
@@ -133,7 +133,7 @@ describe('opening the embedded queue', () => {
     await child.shows(/^began f1$/m);
     await expect(startAt(place, handlers)).rejects.toMatchObject({ code: 'QUEUE_FAILED' });
     await child.end('SIGKILL');
-    // A killed worker's run is made again when its lock has run out.
+    // A killed worker's run is made again when its lock has expired.
     const forms = new FakeHandlers(['f1']);
     const timings = { ...DEFAULT_TIMINGS, lockDurationMs: 2_000, stalledIntervalMs: 500 };
     const first = await startAt(place, forms, { timings });
@@ -151,15 +151,15 @@ describe('opening the embedded queue', () => {
     });
   });
 
-  it('names a data directory that cannot be written', async () => {
+  it('reports a data directory that cannot be written', async () => {
     const file = join(root, 'file');
     writeFileSync(file, '');
     const started = startAt({ queueUrl: undefined, dataDir: join(file, 'data') }, handlers);
     await expect(started).rejects.toMatchObject({ code: 'SETTINGS' });
   });
 
-  it('makes a broken directory again, and starts afresh', async () => {
-    // As a torn write after a power cut leaves it.
+  it('makes a broken directory again, and starts empty', async () => {
+    // As a torn write after a power failure leaves it.
     writeFileSync(join(place.dataDir, 'queue', 'global', 'pg_control'), Buffer.alloc(8192));
     const forms = new FakeHandlers(['f1']);
     const rebuilt = await startAt(place, forms);
@@ -169,7 +169,7 @@ describe('opening the embedded queue', () => {
     expect(readdirSync(place.dataDir).toSorted()).toEqual(['queue', 'queue.lock']);
   });
 
-  it('is tidied now and then, so that it does not grow for ever', async ({ onTestFinished }) => {
+  it('is cleaned regularly, so that it does not grow without limit', async ({ onTestFinished }) => {
     const onError = (error: unknown): never => {
       throw error;
     };

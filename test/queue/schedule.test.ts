@@ -7,8 +7,8 @@ const office = { cron: '*/5 8-17 * * 1-5', timeZone: 'Europe/Prague' };
 /** A Friday. */
 const FRIDAY = Date.parse('2026-11-20T16:57:00Z');
 
-describe('the next pass', () => {
-  it('is due an interval after the last', () => {
+describe('the next run', () => {
+  it('is due one interval after the last', () => {
     expect(nextRunMs(every, FRIDAY)).toBe(FRIDAY + 60_000);
   });
 
@@ -18,8 +18,8 @@ describe('the next pass', () => {
   });
 });
 
-describe('the longest silence of a schedule', () => {
-  it('is its interval, or the weekend of office hours', () => {
+describe('the longest interval of a schedule', () => {
+  it('is its interval, or the weekend with office hours', () => {
     expect(longestGapMs(every, FRIDAY)).toBe(60_000);
     const friday = Date.parse('2026-11-20T16:55:00Z');
     expect(longestGapMs(office, FRIDAY - 5 * 24 * HOUR_MS)).toBe(

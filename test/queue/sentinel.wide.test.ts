@@ -12,7 +12,7 @@ const SERVER = 'redis-server';
 const PASSWORD = 'kZ4vQ1mW-group';
 
 it.skipIf(redisMissing() || 'TEST_REDIS_URL' in process.env)(
-  'L15: a Redis is found by its sentinel, each with a password of its own, and neither is shown',
+  'L15: a Redis is found through its sentinel, each with its own password, and neither is shown',
   { timeout: 60_000 },
   async ({ onTestFinished }) => {
     const folder = scratchFolder('sentinel');
@@ -37,7 +37,7 @@ it.skipIf(redisMissing() || 'TEST_REDIS_URL' in process.env)(
     });
     const queueUrl = `redis+sentinel://:${PASSWORD}@127.0.0.1:${port}/mirror?sentinelPassword=sentinels`;
     const handlers = new FakeHandlers(['a', 'b']);
-    // Opening waits for a server that is only starting.
+    // Opening waits for a server that is still starting.
     const queue = await startAt({ queueUrl, dataDir: '/nonexistent' }, handlers, {
       schedule: { everyMs: 200 },
     });

@@ -9,7 +9,7 @@ export const SOON = { timeout: 100_000, interval: 20 };
 export const soon = <T>(check: () => T): Promise<Awaited<T>> =>
   vi.waitFor(check, SOON) as Promise<Awaited<T>>;
 
-/** What a queue says of itself; on a busy machine its store may not answer in time at first. */
+/** The status of a queue; on a busy machine its store may not answer in time at first. */
 export const answered = (queue: TestQueue): Promise<QueueState> =>
   soon(async () => {
     const status = await queue.status();
@@ -21,7 +21,7 @@ export const answered = (queue: TestQueue): Promise<QueueState> =>
 interface Depth {
   readonly waiting: number;
   readonly active: number;
-  /** Waiting for another try, for another run to end, or (polls) for their time. */
+  /** Waiting for another attempt, for another run to end, or (polls) for their time. */
   readonly delayed: number;
 }
 
@@ -35,18 +35,18 @@ export const depthsOf = (queue: TestQueue): Promise<ReadonlyMap<string, Depth>> 
     };
     return new Map(
       queues.map(({ name, counts: { waiting = 0, active = 0, delayed = 0 } }) => [
-        // PostgreSQL's names have the place before them.
+        // PostgreSQL's names begin with the place.
         name.replace(/^t\d+[.]/, ''),
         { waiting, active, delayed },
       ]),
     );
   });
 
-/** Those of one queue. */
+/** The jobs of one queue. */
 export const depthOf = async (queue: TestQueue, name: string): Promise<Depth | undefined> =>
   (await depthsOf(queue)).get(name);
 
-/** Resolves when no job is left in the store, or none but polls: one whose end was reported may hold its ID for a moment longer. */
+/** Resolves when no job, or only a poll, is left in the store: a job whose end was reported may keep its ID for a moment longer. */
 export const idle = (queue: TestQueue, only?: string): Promise<void> =>
   soon(async () => {
     const ours = [...(await depthsOf(queue))].filter(([name]) =>

@@ -9,13 +9,13 @@ import { scratchFolder } from './scratch.ts';
 /** A queue of `start`, with its log, and a SQLite file. */
 const NEEDS_MB = 128;
 
-/** A stand-in Forms API in this process, and processes and commands of the program that work against it. */
+/** A sandbox of the Forms API in this process, and processes and commands of the program that use it. */
 export class ChildPlace {
   readonly sandbox: TestSandbox;
   readonly folder: string;
-  /** The settings that every process gets; SQLite unless changed. */
+  /** The settings of every process; SQLite by default. */
   env: ChildEnv;
-  /** Every process that was started, dead or alive. */
+  /** Every process that was started, running or not. */
   readonly #children: Child[] = [];
   readonly #printed: string[] = [];
 
@@ -32,7 +32,7 @@ export class ChildPlace {
     };
   }
 
-  /** Opens one; when the test has finished, its processes are killed, each by its own ID, and all is gone. */
+  /** Opens one. After the test, its processes are killed, each by its own ID, and everything is removed. */
   static async open(onFinished: Finally, options: SandboxOptions = {}): Promise<ChildPlace> {
     const sandbox = await startSandbox(options);
     const place = new ChildPlace(sandbox);
@@ -66,14 +66,14 @@ export class ChildPlace {
     return child;
   }
 
-  /** Runs a command to its end. In this process: most commands take less time than the start of one. */
+  /** Runs a command to its end. In this process, because most commands take less time than starting a process. */
   async run(args: readonly string[], env: ChildEnv = {}): Promise<CliResult> {
     const result = await runCli(args, { ...this.env, ...env });
     this.#printed.push(result.stdout + result.stderr);
     return result;
   }
 
-  /** What each process and command has printed so far. */
+  /** The output of each process and command so far. */
   get printed(): readonly string[] {
     return [...this.#children.map(({ stdout, stderr }) => stdout + stderr), ...this.#printed];
   }

@@ -14,13 +14,16 @@ export interface ChildEnd {
 /** Variables of a process. */
 export type ChildEnv = Readonly<Record<string, string | undefined>>;
 
-/** Has something done when a test has finished; a test's own context gives it, also where tests run side by side. */
+/** Runs an action after the test. A test's own context provides it, also for concurrent tests. */
 export type Finally = (work: () => Promise<void> | void) => void;
 
-/** Of our own environment only these go along; the compile cache halves the time that a process takes to start. */
+/**
+ * Only these variables of our own environment are passed on; the compile cache halves the time that a process takes to
+ * start.
+ */
 const HANDED_ON = ['PATH', 'HOME', 'NODE_COMPILE_CACHE'] as const;
 
-/** A Node process of its own: a command of the program, or a script of the tests. */
+/** A separate Node process: a command of the program, or a script of the tests. */
 export class Child {
   readonly process: ChildProcess;
   readonly ended: Promise<ChildEnd>;
@@ -29,7 +32,7 @@ export class Child {
   #isClosed = false;
   #onOutput = new Set<() => void>();
 
-  /** Starts it. The default `cwd` keeps a .env of this checkout out. */
+  /** Starts it. The default `cwd` excludes a .env of this checkout. */
   constructor(script: string, args: readonly string[], env: ChildEnv = {}, cwd = tmpdir()) {
     const own = Object.fromEntries(HANDED_ON.map((name) => [name, process.env[name]]));
     this.process = spawn(process.execPath, [script, ...args], {
@@ -43,7 +46,7 @@ export class Child {
         for (const look of this.#onOutput) look();
       });
     }
-    // `close`, not `exit`: by then all output has come.
+    // `close`, not `exit`: by then all output has arrived.
     this.ended = once(this.process, 'close').then(([code, signal]) => {
       this.#isClosed = true;
       for (const look of this.#onOutput) look();
@@ -69,13 +72,13 @@ export class Child {
     return this.stdout.split('\n').slice(0, -1);
   }
 
-  /** Kills it when the test has finished, should it still run. */
+  /** Kills it after the test if it still runs. */
   killedAfter(onFinished: Finally): this {
     onFinished(async () => void (await this.end('SIGKILL')));
     return this;
   }
 
-  /** The first match in its output; rejects when it ends without, with its stderr. */
+  /** The first match in its output; if the process ends without one, rejects with its stderr. */
   async shows(pattern: RegExp, stream: 'stdout' | 'stderr' = 'stdout'): Promise<RegExpExecArray> {
     const found = Promise.withResolvers<RegExpExecArray>();
     const look = (): void => {

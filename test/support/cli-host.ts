@@ -9,7 +9,7 @@ import { Terminal, type OutputStream } from '../../src/cli/terminal.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Environment } from '../../src/settings/settings-reader.ts';
 
-/** A stream that remembers its text. */
+/** A stream that records its text. */
 export class RecordedStream extends Writable implements OutputStream {
   readonly isTTY: boolean;
   readonly columns = 100;
@@ -25,21 +25,21 @@ export class RecordedStream extends Writable implements OutputStream {
     done();
   }
 
-  /** As that of a terminal that has colors, also in CI; it looks at NO_COLOR. */
+  /** As the stream of a terminal with colors, also in CI; it reads NO_COLOR. */
   getColorDepth(): number {
     const { CI: _, ...env } = process.env;
     return WriteStream.prototype.getColorDepth.call(this, { ...env, TERM: 'xterm-256color' });
   }
 }
 
-/** What a command left behind. */
+/** The output of a command and its exit code. */
 export interface CliResult {
   readonly code: ExitCode;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A command that runs in this process, with these variables for its whole environment and no .env file. */
+/** A command that runs in this process, with these variables as its whole environment and without a .env file. */
 export interface RunningCli {
   readonly stdout: RecordedStream;
   readonly stderr: RecordedStream;
@@ -50,7 +50,7 @@ export interface RunningCli {
 
 /**
  * Starts a command. `exit` of the process is never called; the second signal rejects `done`. `isTTY`: its streams are
- * terminals; `ask`: what the person there answers; `clock`: by what it tells the time.
+ * terminals; `ask`: the answers of the person; `clock`: its clock.
  */
 export function startCli(
   args: readonly string[],

@@ -8,11 +8,13 @@ import type { Environment } from '../../src/settings/settings-reader.ts';
 import type { Finally } from './child.ts';
 import { scratchFolder } from './scratch.ts';
 
-/** A stand-in Forms API with sample data, and the settings of an account on it that mirrors into a SQLite file. */
+/**
+ * A sandbox of the Forms API with sample data, and the settings of an account on it that mirrors into a SQLite file.
+ */
 export interface CliPlace {
   readonly sandbox: TestSandbox;
   readonly env: Environment;
-  /** The SQLite file; yet to be made. */
+  /** The SQLite file, which does not exist yet. */
   readonly file: string;
   /** Rows of a query on that file. */
   readonly rows: (sql: string) => Record<string, unknown>[];
@@ -20,7 +22,7 @@ export interface CliPlace {
   readonly change: (sql: string) => void;
 }
 
-/** For one test; gone when it has finished. `onFinished`: that of its context, where tests run side by side. */
+/** For one test; removed after it. `onFinished`: from its context, for concurrent tests. */
 export async function openPlace(
   options: SandboxOptions & { submissions?: number } = {},
   onFinished: Finally = onTestFinished,
@@ -39,7 +41,7 @@ export async function openPlace(
     TARGET_URL: `sqlite:${file}`,
     TARGET_FIELDS: '*',
     DATA_DIR: folder,
-    // Tests run side by side, and `check` tries the port.
+    // Tests run concurrently, and `check` tests the port.
     PORT: '0',
   };
   return {

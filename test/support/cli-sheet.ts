@@ -3,11 +3,11 @@ import type { TestEmulator } from '../../packages/google-sheets-emulator/test/su
 import type { Person } from '../../packages/google-sheets-emulator/test/support/people.ts';
 import { newSpreadsheet } from './spreadsheet.ts';
 
-/** An empty spreadsheet that the mirror may write, and the people at it. */
+/** An empty spreadsheet that the mirror may write to, and its users. */
 export interface CliSheet {
   readonly emulator: TestEmulator;
   readonly id: string;
-  /** What makes it the target. */
+  /** The settings that make it the target. */
   readonly env: Readonly<Record<'SHEETS_EMULATOR_URL' | 'TARGET_URL', string>>;
   /** A person at a tab, by its title. */
   readonly people: (tab: string) => Person;

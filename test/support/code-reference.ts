@@ -1,6 +1,6 @@
 import type { NoticeCode } from '../../src/mirror/port.ts';
 
-/** What a notice means, and what to do about it. */
+/** The meaning of a notice, and what to do. */
 export const NOTICES: Readonly<Record<NoticeCode, readonly [meaning: string, remedy: string]>> = {
   ID_COLUMN_DELETED: [
     "Someone deleted the column of submission IDs from a form's tab. Runs fail until it is back.",

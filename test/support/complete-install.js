@@ -1,6 +1,6 @@
 // Run by `npm install` and `npm ci` in a checkout, in JavaScript that any Node can parse. An npm that runs on an older
-// Node leaves out the native parts of our tools, which are optional and ask for a newer one; but our scripts run on the
-// Node that is installed here. So these parts are fetched by name.
+// Node leaves out the native parts of our tools, which are optional and need a newer one. But our scripts run on the
+// Node that is installed here, so these parts are installed by name.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 

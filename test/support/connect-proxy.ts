@@ -8,22 +8,22 @@ const TLS = join(import.meta.dirname, '../fixtures/tls');
 /** The certificate file of the authority that signed {@link startTlsOrigin}'s, for NODE_EXTRA_CA_CERTS. */
 export const TEST_AUTHORITY = join(TLS, 'authority.pem');
 
-/** What the proxy does with a client that asks for a way to a host. */
+/** How the proxy treats a client that wants to connect to a host. */
 export type ProxyAnswer =
   /** Connects it to this port of the machine. */
   | { readonly port: number }
   /** Writes this, and closes unless `stays`. */
   | { readonly text: string; readonly stays?: boolean }
-  /** Says 200, waits for the first bytes, and answers those with this, as a proxy that wants to listen in. */
+  /** Says 200, waits for the first bytes, and answers those with this, as a proxy that intercepts connections. */
   | { readonly afterwards: string };
 
-/** An HTTP proxy that remembers all that it sees. */
+/** An HTTP proxy that records everything. */
 export interface ConnectProxy extends AsyncDisposable {
   /** `127.0.0.1:<port>` */
   readonly host: string;
   /** The first lines of all requests: `CONNECT forms.test:443 HTTP/1.1`. */
   readonly requests: string[];
-  /** What clients sent, heads and tunnels, byte for byte. */
+  /** The bytes that clients sent, heads and tunnels. */
   seen(): string;
 }
 
@@ -92,7 +92,7 @@ export async function startTlsOrigin(plainPort: number): Promise<TlsOrigin> {
     keep(sockets, origin);
     client.pipe(origin).pipe(client);
   });
-  // A client that trusts no such certificate leaves.
+  // A client that does not trust such a certificate disconnects.
   server.on('tlsClientError', () => undefined);
   const port = await listen(server);
   return {
@@ -104,7 +104,7 @@ export async function startTlsOrigin(plainPort: number): Promise<TlsOrigin> {
   };
 }
 
-/** Until it closes; one side that breaks ends the other. */
+/** Until it closes; if one side breaks, the other ends. */
 function keep(sockets: Set<Socket>, socket: Socket): void {
   sockets.add(socket);
   socket.on('error', () => socket.destroy());

@@ -2,26 +2,26 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { htmlReply, jsonReply, type Reply, sendHead } from '../../src/sandbox/reply.ts';
 
-/** The effect of an injected fault, and how many of the matching requests get it. Parts that are left out stay normal. */
+/** The effect of an injected fault, and how many of the matching requests get it. Missing parts stay normal. */
 export interface Fault {
   /** Matching requests to let through first. Default 0. */
   readonly after?: number;
-  /** Matching requests to hit then. Default 1; Infinity for all. */
+  /** Matching requests to affect after that. Default 1; Infinity for all. */
   readonly times?: number;
 
   /** Waits before anything else. */
   readonly delayMs?: number;
   /** Answers with this status instead of serving the request. */
   readonly status?: number;
-  /** The body of that answer; JSON when it parses as JSON, else HTML. Default: a short JSON error. */
+  /** The body of that response: JSON if it parses as JSON, otherwise HTML. Default: a short JSON error. */
   readonly body?: string;
-  /** `Retry-After` of that answer: seconds, or an HTTP date as text. */
+  /** `Retry-After` of that response: seconds, or an HTTP date as text. */
   readonly retryAfter?: number | string;
   /** Serves the request first (a write takes effect), and shows the fault only afterwards. */
   readonly applied?: boolean;
-  /** Sends only so many bytes of the body, then breaks the connection. */
+  /** Sends only this many bytes of the body, then breaks the connection. */
   readonly cutBodyAt?: number;
-  /** Breaks the connection without a byte of answer. */
+  /** Breaks the connection without a byte of a response. */
   readonly dropConnection?: boolean;
 }
 
@@ -47,7 +47,7 @@ export interface FaultTally<Rule = FaultRule> {
   readonly rule: Rule;
   /** Requests that matched so far. */
   readonly matched: number;
-  /** Those of them that were hit. */
+  /** Those that the fault affected. */
   readonly hit: number;
 }
 
@@ -68,7 +68,7 @@ export class Faults<Rule extends Fault, Subject> {
     for (const rule of rules) this.add(rule);
   }
 
-  /** Adds a rule, its counts at 0; the returned function takes it away. */
+  /** Adds a rule, with its counts at 0; the returned function removes it. */
   add(rule: Rule): () => void {
     const entry = { rule, matched: 0, hit: 0 };
     this.#entries.push(entry);
@@ -77,17 +77,17 @@ export class Faults<Rule extends Fault, Subject> {
     };
   }
 
-  /** Takes all rules away. */
+  /** Removes all rules. */
   clear(): void {
     this.#entries = [];
   }
 
-  /** Every rule with its counts, in the order they were added. */
+  /** Every rule with its counts, in the order in which they were added. */
   tally(): FaultTally<Rule>[] {
     return this.#entries.map((entry) => ({ ...entry }));
   }
 
-  /** Counts the request and returns the rule that hits it, if any. Call once per request. */
+  /** Counts the request and returns the rule that affects it, if any. Call once per request. */
   take(subject: Subject): Rule | undefined {
     let due: Entry<Rule> | undefined;
     for (const entry of this.#entries) {
@@ -120,7 +120,7 @@ function isDue({ rule, matched, hit }: Entry<Fault>): boolean {
   return matched > (rule.after ?? 0) && hit < (rule.times ?? 1);
 }
 
-/** The answer that a fault shows instead of the real one; undefined when it only spoils the delivery. */
+/** The response that a fault shows instead of the real one; undefined if it only affects the delivery. */
 function faultReply(fault: Fault): Reply | undefined {
   if (fault.status === undefined) return undefined;
   const { status } = fault;
@@ -131,9 +131,9 @@ function faultReply(fault: Fault): Reply | undefined {
 }
 
 /**
- * Answers one request as the fault wants it: waits, serves (or not), spoils the delivery. `serve` is called at most
- * once, right before the answer is sent. Resolves with the status shown, 0 when the connection was dropped
- * or `signal` ended the wait; never rejects on behalf of a client that went away.
+ * Answers one request as the fault requires: waits, serves (or not), affects the delivery. `serve` is called at most
+ * once, right before the response is sent. Resolves with the status shown, 0 if the connection was dropped or `signal`
+ * ended the wait. Never rejects because a client disconnected.
  */
 export async function answer(
   response: ServerResponse,
@@ -161,7 +161,7 @@ async function waited(ms: number, signal: AbortSignal): Promise<boolean> {
   }
 }
 
-/** Puts a reply on the wire; with `cutBodyAt` only a part of it. */
+/** Sends a reply; with `cutBodyAt` only a part of it. */
 function send(response: ServerResponse, reply: Reply, fault: Fault | undefined): void {
   if (response.destroyed) return;
   const body = sendHead(response, reply);

@@ -14,7 +14,7 @@ const claimFields = (path: string): JsonFields => ({
 const OUTCOMES =
   '`ok`, `held` (deletions are held), `incomplete`, `gone`, `paused`, `busy`, `failed`, `stopped`.';
 
-/** What `sync --json` prints. */
+/** The output of `sync --json`. */
 export const SYNC_FIELDS: JsonFields = {
   'runs[]': 'One entry per form and target.',
   'runs[].form': 'ID of the form.',
@@ -41,7 +41,7 @@ export const SYNC_FIELDS: JsonFields = {
   'error.message': 'The message for that code.',
 };
 
-/** What `status --json` prints. `/api/status` of the status page answers with the same. */
+/** The output of `status --json`. `/api/status` of the status page answers with the same. */
 export const STATUS_FIELDS: JsonFields = {
   at: 'When the report was made. All times are ISO 8601 in UTC.',
   version: 'Version of the program.',

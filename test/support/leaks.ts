@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 
-/** Texts or bytes in which nothing secret may be found, by where they are from. */
+/** Texts or bytes that may contain nothing secret, by their origin. */
 export type Places = Map<string, string | Buffer>;
 
 /**
- * Where secrets are in clear, percent-encoded or as base64 (L11, L15); empty when they stand nowhere. `secrets`: by
- * what they are; the result names both and quotes nothing.
+ * The places in which secrets are in clear text, percent-encoded or as base64 (L11, L15); empty if there are none.
+ * `secrets`: by their kind. The result names both and quotes nothing.
  */
 export function leaksIn(places: Places, secrets: Readonly<Record<string, string>>): string[] {
   const leaks: string[] = [];
@@ -20,13 +20,13 @@ export function leaksIn(places: Places, secrets: Readonly<Record<string, string>
   return leaks;
 }
 
-/** What of a secret's base64 does not depend on its neighbors, when it begins at a multiple of three bytes. */
+/** The part of a secret's base64 that does not depend on its neighbors if it begins at a multiple of three bytes. */
 function base64Core(secret: string): string {
   const bytes = Buffer.from(secret);
   return bytes.subarray(0, bytes.length - (bytes.length % 3)).toString('base64');
 }
 
-/** Every file below a folder, byte by byte; without those that vanish during the reading. */
+/** Every file below a folder, byte by byte, without files that vanish during the reading. */
 export function filesBelow(folder: string): Places {
   const places: Places = new Map();
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
@@ -40,13 +40,13 @@ export function filesBelow(folder: string): Places {
   return places;
 }
 
-/** The files below a folder whose bytes hold one of these texts. */
+/** The files below a folder whose bytes contain one of these texts. */
 export const filesWith = (folder: string, texts: readonly string[]): string[] =>
   [...filesBelow(folder)].flatMap(([file, bytes]) =>
     texts.some((text) => bytes.includes(text)) ? [file] : [],
   );
 
-/** Every key of a Redis server with all that it holds. */
+/** Every key of a Redis server with its content. */
 export async function keysOfRedis(url: string): Promise<Places> {
   const client = new Redis(url);
   try {

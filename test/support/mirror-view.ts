@@ -4,18 +4,18 @@ import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 import { canonicalTime } from '../../src/mirror/canonical-time.ts';
 
-/** Reads a SQL target from outside, through no code of ours. */
+/** Reads a SQL target from outside, without our code. */
 export class MirrorView {
   readonly #query: (sql: string) => Promise<Record<string, unknown>[]>;
 
-  /** `url`: a target URL, for the schema `public` where it is PostgreSQL. */
+  /** `url`: a target URL, for the schema `public` of PostgreSQL. */
   constructor(url: string) {
     this.#query = url.startsWith('sqlite:')
       ? async (sql) => askSqlite(url.slice('sqlite:'.length), sql)
       : (sql) => (url.startsWith('postgres') ? askPostgres(url, sql) : askMysql(url, sql));
   }
 
-  /** Rows of a statement; none while the file or its tables are yet to be made. */
+  /** Rows of a statement; none while the file or its tables do not exist yet. */
   async ask(sql: string): Promise<Record<string, unknown>[]> {
     try {
       return await this.#query(sql);
@@ -29,7 +29,7 @@ export class MirrorView {
     }
   }
 
-  /** How many rows a form has, deleted ones included. */
+  /** How many rows a form has, including deleted ones. */
   async count(formId: string): Promise<number> {
     const table = await this.tableOf(formId);
     if (table === undefined) return 0;
@@ -50,7 +50,7 @@ function askSqlite(path: string, sql: string): Record<string, unknown>[] {
   return database.prepare(sql).all();
 }
 
-/** A connection for each question: nothing is kept over a restart of the server. */
+/** One connection per query: nothing is kept across a restart of the server. */
 async function askPostgres(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const types = { getTypeParser: () => (text: string) => text };
   const client = new pg.Client({ connectionString: url });
@@ -63,7 +63,7 @@ async function askPostgres(url: string, sql: string): Promise<Record<string, unk
   }
 }
 
-/** The same of MariaDB; times as the mirror writes them. */
+/** The same for MariaDB; times as the mirror writes them. */
 async function askMysql(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = await createConnection({ uri: url, dateStrings: true });
   try {

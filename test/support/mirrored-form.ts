@@ -11,7 +11,9 @@ import { load } from './settings.ts';
 /** The form of the sample workspace that is mirrored. */
 export const SLUG = 'customer-feedback';
 
-/** One form, mirrored whole, whose newest submission has these answers to its first fields. `fields`: the IDs of all of them. */
+/**
+ * One form, mirrored whole, whose newest submission has these answers to its first fields. `fields`: the IDs of all its fields.
+ */
 export async function openMirrored(answers: readonly string[], submissions = 40) {
   const place = await openPlace({ submissions });
   const { store } = place.sandbox;

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request as an {@link OddServer} got it, its body included. */
+/** A request as an {@link OddServer} got it, including its body. */
 export interface OddRequest {
   readonly method: string;
   readonly url: string;
@@ -9,14 +9,14 @@ export interface OddRequest {
   readonly body: string;
   /** Counts from 0. */
   readonly number: number;
-  /** Counts connections from 0: which of them this request came by. */
+  /** Counts connections from 0: the connection of this request. */
   readonly connection: number;
 }
 
 /** Answers one request as oddly as a test needs it. */
 export type OddHandler = (request: OddRequest, response: ServerResponse) => void;
 
-/** An HTTP server on loopback that behaves as its handler does; its requests are written down. */
+/** An HTTP server on loopback that behaves as its handler does, and records its requests. */
 export class OddServer implements AsyncDisposable {
   readonly requests: OddRequest[] = [];
   readonly #server;

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Of `nobody`, on every system. */
+/** The user ID of `nobody`, on every system. */
 const NOBODY = 65_534;
 
 /** Everything below a folder, and the folder itself. */
@@ -11,7 +11,7 @@ export function pathsBelow(folder: string): string[] {
   return [folder, ...names.map((name) => join(folder, name))];
 }
 
-/** The paths whose rights let anybody but their owner do anything, with these rights. */
+/** The paths with rights for anybody but their owner, with these rights. */
 export function loosePaths(paths: readonly string[]): string[] {
   return paths.flatMap((path) => {
     const mode = (lstatSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o777;

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 
-// Preloaded into a process (node --import): tells on its last line of stderr how much memory it took at its peak.
+// Preloaded into a process (node --import): prints its peak memory as its last line on stderr.
 
 process.once('exit', () => {
   // Kilobytes as Linux and macOS report them through Node.

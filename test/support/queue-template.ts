@@ -6,10 +6,10 @@ import { startAt } from '../queue/harness.ts';
 import { FORGET_EVERYTHING } from '../queue/stored-rows.ts';
 import { scratchFolder } from './scratch.ts';
 
-/** Room for a template, some 40 MB, and for what a test adds to a copy. */
+/** Space for a template, about 40 MB, and for the data that a test adds to a copy. */
 const NEEDS_MB = 128;
 
-/** A data directory with the queue of `start` in it, empty; to be copied. */
+/** A data directory with an empty queue of `start`, to be copied. */
 export async function makeQueue(): Promise<{ url: string; stop: () => Promise<void> }> {
   const dataDir = scratchFolder('queue-template', NEEDS_MB);
   const first = await startAt({ queueUrl: undefined, dataDir }, new FakeHandlers([]));

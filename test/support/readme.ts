@@ -3,10 +3,10 @@ import { resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** True when the documents are to be brought up to date rather than checked: `npm run docs`. */
+/** True if the documents must be updated rather than checked: `npm run docs`. */
 export const UPDATING = process.env['UPDATE_DOCS'] === '1';
 
-/** A file of the project as text; empty when it is yet to be made. */
+/** A file of the project as text; empty if it does not exist yet. */
 export function projectText(path: string): string {
   try {
     return readFileSync(resolve(ROOT, path), 'utf8');
@@ -20,7 +20,7 @@ export function writeProjectText(path: string, text: string): void {
   writeFileSync(resolve(ROOT, path), text);
 }
 
-/** What a page of the project holds between `<!-- name -->` and `<!-- /name -->`. */
+/** The content of a project page between `<!-- name -->` and `<!-- /name -->`. */
 export function documentPart(page: string, name: string): string {
   const [, part] = markers(name).exec(projectText(page)) ?? [];
   if (part === undefined) throw new Error(`${page} has no <!-- ${name} --> … <!-- /${name} -->`);

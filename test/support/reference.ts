@@ -31,7 +31,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return lines.map((line) => `| ${line.join(' | ')} |`).join('\n');
 }
 
-/** Text of the program as Markdown: angle brackets make no tag. */
+/** Text of the program as Markdown, in which angle brackets make no tag. */
 const plain = (text: string): string => text.replaceAll('<', '\\<');
 
 function commands(): string[] {

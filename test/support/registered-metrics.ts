@@ -6,15 +6,15 @@ export interface RegisteredMetric {
   /** `counter`, `gauge` or `histogram`. */
   readonly type: string;
   readonly labels: readonly string[];
-  /** The thing it counts, in a sentence. */
+  /** What it counts, in a sentence. */
   readonly help: string;
 }
 
-/** Every metric that `start` and workers have: what dashboards, alert rules and the reference may name. */
+/** Every metric of `start` and workers: the metrics that dashboards, alert rules and the reference may name. */
 export function registeredMetrics(): RegisteredMetric[] {
   const { registry } = new Metrics({ version: '1', role: 'start' });
   return registry.getMetricsAsArray().map((metric) => {
-    // The library's type leaves these out.
+    // The library's type lacks these.
     const { name, type, help, labelNames } = metric as unknown as {
       readonly name: string;
       readonly type?: string;

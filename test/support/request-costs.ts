@@ -9,10 +9,12 @@ import { MirrorView } from './mirror-view.ts';
 import { Random } from '../simulation/random.ts';
 
 const SPAN_MS = 730 * 86_400_000;
-/** Among the newest, a page would show a change. */
+/** Among the newest submissions, a page would show a change. */
 const NEWEST = 200;
 
-/** So many submissions, spread over the forms and over two years. A million take some 300 MB: answers are made when read. */
+/**
+ * This many submissions, spread over the forms and over two years. A million take about 300 MB: answers are made when read.
+ */
 export function spreadStore(forms: number, submissions: number): FormsStore {
   const random = new Random(11);
   const store = new FormsStore({ seed: 'costs' });
@@ -32,7 +34,7 @@ export function spreadStore(forms: number, submissions: number): FormsStore {
   return store;
 }
 
-/** The requests that the source got meanwhile. */
+/** The requests to the source in the meantime. */
 export async function requestsDuring(
   { sandbox }: ChildPlace,
   work: () => Promise<unknown>,
@@ -42,7 +44,7 @@ export async function requestsDuring(
   return sandbox.requests.filter(({ number }) => number > before);
 }
 
-/** Runs `sync` to its end. Throws when a run fails. */
+/** Runs `sync` to its end. Throws if a run fails. */
 export async function synced(place: ChildPlace, ...args: string[]): Promise<CliResult> {
   const result = await place.run(['sync', '--json', ...args]);
   const wrong = runsOf(result).find(({ outcome }) => outcome !== 'ok');
@@ -51,8 +53,8 @@ export async function synced(place: ChildPlace, ...args: string[]): Promise<CliR
 }
 
 /**
- * So many old submissions of a form get another status; the requests of the next `sync`, which has to bring them all. `to`: the status
- * of all but those that have it; otherwise each gets the one that follows its own.
+ * This many old submissions of a form get another status. Returns the requests of the next `sync`, which must copy them all. `to`: the
+ * status of all except those that have it; without it each gets the status after its own.
  */
 export async function costOfStatuses(
   place: ChildPlace,
@@ -70,7 +72,7 @@ export async function costOfStatuses(
   return costOfSync(place, formId, wanted);
 }
 
-/** So many old submissions of a form are deleted; as {@link costOfStatuses}. */
+/** This many old submissions of a form are deleted; see {@link costOfStatuses}. */
 export async function costOfDeletions(
   place: ChildPlace,
   formId: string,
@@ -108,7 +110,7 @@ async function costOfSync(
   return log;
 }
 
-/** The requests of some polls of `start` over a complete copy: each begins with the list of forms. */
+/** The requests of some polls of `start` for a complete copy: each begins with the list of forms. */
 export async function requestsOfPolls(
   place: ChildPlace,
   polls: number,
@@ -117,7 +119,7 @@ export async function requestsOfPolls(
   const before = place.sandbox.requests.length;
   const child = place.start(['start'], env);
   let starts: number[] = [];
-  // The first one comes with what a start brings, and the last one may still go on.
+  // The first one includes the requests of a start, and the last one may still be in progress.
   while (starts.length < polls + 3) {
     if (!child.isRunning) throw new Error(`start ended: ${child.stderr.slice(-2_000)}`);
     await pause(100);

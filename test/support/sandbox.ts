@@ -5,7 +5,7 @@ import { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { FormsStore } from '../../src/sandbox/store.ts';
 import { answer, FaultInjector, type FaultRule } from './faults.ts';
 
-/** A request as the log keeps it: never an answer. */
+/** A request in the log: never an answer. */
 export interface LoggedRequest {
   /** Counts from 1, in order of arrival. */
   readonly number: number;
@@ -13,7 +13,7 @@ export interface LoggedRequest {
   /** Without the base prefix. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
-  /** The status shown; 0 when no answer was sent. */
+  /** The status shown; 0 if no response was sent. */
   readonly status: number;
 }
 
@@ -24,17 +24,17 @@ export interface SandboxOptions {
   readonly faults?: readonly FaultRule[];
   /** On 127.0.0.1. Default 0: any free one. */
   readonly port?: number;
-  /** Default: one that the store's seed determines. */
+  /** Default: a key that the store's seed determines. */
   readonly apiKey?: string;
   /**
    * Called for each request, after its body has arrived and before anything is read or changed: the place to change the
-   * store between any two requests. A promise holds this request until it resolves. If it throws or rejects, the request
-   * gets a 500 and stop() rejects with the error.
+   * store between any two requests. A promise delays this request until it resolves. If it throws or rejects, the
+   * request gets a 500 and stop() rejects with the error.
    */
   readonly onRequest?: (request: ApiRequest & { readonly number: number }) => void | Promise<void>;
 }
 
-/** Starts the sandbox, which fails as its faults say and remembers what it was asked. */
+/** Starts the sandbox, which fails as its faults describe and records its requests. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<TestSandbox> {
   const sandbox = new TestSandbox(options);
   await sandbox.listen(options.port ?? 0);
@@ -44,7 +44,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<TestSa
 /** The sandbox with faults, hooks and a log. */
 export class TestSandbox extends Sandbox {
   readonly faults: FaultInjector;
-  /** All requests, in the order they were answered. */
+  /** All requests, in the order in which they were answered. */
   readonly requests: LoggedRequest[] = [];
   readonly #options: SandboxOptions;
   readonly #stopping = new AbortController();

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 
 const IN_MEMORY = '/dev/shm';
 
-/** Left free there for other tests and programs: a container that offers 64 MB keeps them. */
+/** Space that is left free for other tests and programs: containers that offer 64 MB keep them. */
 const RESERVE_MB = 512;
 
 /**
- * A fresh folder for test data: in memory where there is plenty of it, as thousands of cases sync to disk, else in the
- * system's folder for temporary files. `needsMB`: how much the test writes at most.
+ * A fresh folder for test data: in memory if there is enough, because thousands of cases sync to disk, otherwise in the
+ * system's folder for temporary files. `needsMB`: the maximum that the test writes.
  */
 export function scratchFolder(name: string, needsMB = 32): string {
   const prefix = `forms-mirror-${name}-`;
@@ -17,7 +17,7 @@ export function scratchFolder(name: string, needsMB = 32): string {
     try {
       return mkdtempSync(join(IN_MEMORY, prefix));
     } catch {
-      // Not ours to write to: on disk, then.
+      // Not writable for us: on disk, then.
     }
   }
   return mkdtempSync(join(tmpdir(), prefix));

@@ -9,20 +9,20 @@ import { scratchFolder } from './scratch.ts';
 /** A real server started for a test file. */
 export interface TestServer {
   url: string;
-  /** The process, absent when the environment gave the URL. Kill it to test an outage. */
+  /** The process; absent if the environment gave the URL. Kill it to test an outage. */
   process?: ChildProcess;
   /** Starts it again on the same port and directory after a kill. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** What a server that a test started may come to hold. */
+/** The maximum size of a server's data. */
 const STORE_MB = 3_000;
 
-/** Ports that no system gives to a connection by itself: those may be taken between two lives of a server. */
+/** Ports that no system assigns to a connection automatically: those may be in use between two lives of a server. */
 const [FIRST_PORT, PORTS] = [15_000, 15_000];
 
-/** A free TCP port on loopback, which no other process takes by chance before a server listens there. */
+/** A free TCP port on loopback, which no other process uses by chance before a server listens there. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
@@ -49,7 +49,7 @@ function findBinary(name: string): string | undefined {
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }
 
-/** Why real-server tests are skipped, or undefined when they can run. With CI=true a missing binary is an error. */
+/** Why real-server tests are skipped, or undefined if they can run. With CI=true a missing binary is an error. */
 function missing(binary: string, variable: string, install: string): string | undefined {
   if (process.env[variable] !== undefined || findBinary(binary) !== undefined) return undefined;
   const message = `${binary} not found: install it (${install}) or set ${variable}`;
@@ -70,7 +70,7 @@ export const postgresMissing = (): boolean =>
 export const mariadbMissing = (): boolean =>
   missing('mariadbd', 'TEST_MYSQL_URL', 'apt-get install mariadb-server') !== undefined;
 
-/** For what Prometheus itself is to say of alert rules. */
+/** For the tests in which Prometheus itself evaluates alert rules. */
 export const promtoolMissing = (): boolean =>
   missing('promtool', 'TEST_PROMTOOL', 'apt-get install prometheus') !== undefined;
 
@@ -91,7 +91,7 @@ async function waitForPort(port: number, child: ChildProcess, what: string): Pro
   throw new Error(`${what} did not open port ${port}`);
 }
 
-/** Ends a server, and waits until it has ended; does nothing where it has already. */
+/** Ends a server, and waits until it has ended; does nothing if it already has. */
 export async function stopProcess(
   child: ChildProcess | undefined,
   signal: NodeJS.Signals,
@@ -102,7 +102,7 @@ export async function stopProcess(
   await exited;
 }
 
-/** A private redis-server without persistence, or the one of TEST_REDIS_URL. */
+/** A private redis-server without persistence, or the server of TEST_REDIS_URL. */
 export async function startRedis(options: readonly string[] = []): Promise<TestServer> {
   const given = process.env['TEST_REDIS_URL'];
   if (given !== undefined) return external(given);
@@ -126,7 +126,7 @@ export async function startRedis(options: readonly string[] = []): Promise<TestS
   return server;
 }
 
-/** PostgreSQL refuses to run as root: there its processes run as the `postgres` user, which Debian's package makes. */
+/** PostgreSQL refuses to run as root: then its processes run as the `postgres` user, which Debian's package creates. */
 function postgresUser(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const id = (flag: string): number =>
@@ -134,7 +134,10 @@ function postgresUser(): { uid?: number; gid?: number } {
   return { uid: id('-u'), gid: id('-g') };
 }
 
-/** A private PostgreSQL cluster (user `postgres`, trust), or the one of TEST_POSTGRES_URL. Make a database per test with {@link createDatabase}. */
+/**
+ * A private PostgreSQL cluster (user `postgres`, trust), or the server of TEST_POSTGRES_URL. Create a database per test with {@link
+ * createDatabase}.
+ */
 export async function startPostgres(): Promise<TestServer> {
   const given = process.env['TEST_POSTGRES_URL'];
   if (given !== undefined) return external(given);
@@ -178,7 +181,7 @@ export async function startPostgres(): Promise<TestServer> {
   return server;
 }
 
-/** An open port is not yet a server that takes queries: PostgreSQL answers 57P03 while it recovers. */
+/** An open port is not enough: PostgreSQL answers 57P03 while it recovers. */
 async function waitUntilReady(url: string): Promise<void> {
   const { default: pg } = await import('pg');
   for (let tries = 0; ; tries++) {
@@ -214,7 +217,7 @@ export async function createDatabase(server: { readonly url: string }): Promise<
 
 /**
  * A private MariaDB (user `root`, no password), or the server of TEST_MYSQL_URL. Its defaults are the least helpful ones: texts
- * in latin1, and no mode. Make a database per test with {@link createMysqlDatabase}.
+ * in latin1, and no mode. Create a database per test with {@link createMysqlDatabase}.
  */
 export async function startMariadb(): Promise<TestServer> {
   const given = process.env['TEST_MYSQL_URL'];
@@ -232,7 +235,7 @@ export async function startMariadb(): Promise<TestServer> {
     '--bind-address=127.0.0.1',
     `--socket=${join(dir, 'server.sock')}`,
     `--pid-file=${join(dir, 'server.pid')}`,
-    // Each one removes tables at its start that it thinks left over, in the database that all share.
+    // Each one removes tables at its start that it considers left over, in the database that all share.
     `--tmpdir=${dir}`,
     '--skip-name-resolve',
     '--character-set-server=latin1',
@@ -257,7 +260,7 @@ export async function startMariadb(): Promise<TestServer> {
   return server;
 }
 
-/** The same of {@link startMariadb}: encoded in latin1, as the server has it. */
+/** The same for {@link startMariadb}: encoded in latin1, the server's default. */
 export async function createMysqlDatabase(server: { readonly url: string }): Promise<string> {
   const { createConnection } = await import('mysql2/promise');
   const name = `t_${process.pid}_${Date.now().toString(36)}_${databases++}`;
@@ -269,7 +272,7 @@ export async function createMysqlDatabase(server: { readonly url: string }): Pro
   return url.href;
 }
 
-/** How each kind of SQL server is started, and a database made in it. */
+/** How each kind of SQL server is started, and how a database is created in it. */
 export const SQL_SERVERS: Readonly<
   Record<string, { start(): Promise<TestServer>; database(server: TestServer): Promise<string> }>
 > = {

@@ -3,13 +3,13 @@ import { type Config, type ConfigNeeds, loadConfig } from '../../src/config.ts';
 import { type SettingMistake, SettingsError } from '../../src/base/errors.ts';
 import type { Environment } from '../../src/settings/settings-reader.ts';
 
-/** A key that must never be seen again. */
+/** A key that must never appear again. */
 export const KEY = 'fk_live_abcdefghijklmnop';
-/** A source that is set up. */
+/** A source that is configured. */
 export const SOURCE = { FORMS_API_URL: 'https://forms.example.com/api/v1', FORMS_API_KEY: KEY };
 const NEEDS: ConfigNeeds = { source: true, serves: 'PORT' };
 
-/** A disk with these files and no other. */
+/** A disk with only these files. */
 export function disk(files: Record<string, string | Error>): (path: string) => string {
   return (path) => {
     const file = files[path];
@@ -37,7 +37,7 @@ export function problemsOf(
   return [];
 }
 
-/** The message about the one and only mistake in `env`, on top of a source that is set up. */
+/** The message about the only mistake in `env`, in addition to a source that is configured. */
 export function onlyProblem(env: Environment, files: Record<string, string | Error> = {}): string {
   const problems = problemsOf({ ...SOURCE, ...env }, files);
   expect(problems).toHaveLength(1);

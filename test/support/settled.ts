@@ -5,13 +5,13 @@ import { type CopiedForm, type CopiedRow, readCopy } from '../simulation/copy.ts
 import { isSame } from '../simulation/judge.ts';
 import type { MirrorView } from './mirror-view.ts';
 
-/** At most so many are named of one sort: a table that is all wrong needs a few lines. */
+/** The maximum number of named faults of one sort: a table that is completely wrong needs a few lines. */
 const TOLD = 5;
 
 /**
- * The faults of a mirror of a source at rest, as sentences; empty when it keeps the laws: the same
- * submissions, each exactly once, with the same status, time and answers (L1, L10), what is gone marked deleted (L8).
- * Fields without a column are those that were not selected.
+ * The faults of a mirror of a source at rest, as sentences; empty if it keeps the laws: the same submissions, each
+ * exactly once, with the same status, time and answers (L1, L10), and deleted ones marked (L8). Fields without a column
+ * are those that were not selected.
  */
 export async function breachesOf(store: FormsStore, view: MirrorView): Promise<string[]> {
   const copy = await readCopy((sql) => view.ask(sql));

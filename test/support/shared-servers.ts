@@ -4,10 +4,10 @@ import type { TestProject } from 'vitest/node';
 import { makeQueue } from './queue-template.ts';
 import { startMariadb, startPostgres } from './servers.ts';
 
-// vitest's global setup of the integration tests: what all files of a run share, each started or made when the first
-// file asks for it (lent-server.ts).
+// vitest's global setup of the integration tests: resources that all files of a run share, each started or made when
+// the first file asks for it (lent-server.ts).
 
-/** Something that is lent; `url` is where it is. */
+/** A lent resource; `url` is its address. */
 export interface Lent {
   readonly url: string;
   stop(): Promise<void>;
@@ -37,7 +37,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     return (await server).url;
   };
   const lender = createServer((request, response) => {
-    // A connection that stays could end just as the next question is sent.
+    // A connection that stays open could end just as the next request is sent.
     response.shouldKeepAlive = false;
     lend(request.url?.slice(1) ?? '').then(
       (url) => response.end(url),

@@ -3,18 +3,18 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A file system of its own in memory, which can be filled up and made read-only. */
+/** A separate file system in memory, which can be filled up and made read-only. */
 export interface SmallDisk {
   readonly folder: string;
-  /** Takes every byte that is left. */
+  /** Uses every byte that is left. */
   fill(): void;
-  /** Gives them back. */
+  /** Frees them again. */
   empty(): void;
   setReadOnly(isReadOnly: boolean): void;
   unmount(): void;
 }
 
-/** Mounts one; undefined where this user may not (or this system cannot). */
+/** Mounts one; undefined if this user may not (or this system cannot). */
 export function mountSmallDisk(megabytes: number): SmallDisk | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'forms-mirror-disk-'));
   const ballast = join(folder, 'ballast');

@@ -1,6 +1,6 @@
 import { type Clock, systemClock, throwIfAborted } from '../../src/base/clock.ts';
 
-/** A clock that never waits: sleeping moves it on at once and is written down. */
+/** A clock that never waits: sleeping advances it at once and is recorded. */
 export class TestClock implements Clock {
   /** The sleeps, in order. */
   readonly sleeps: number[] = [];
@@ -21,7 +21,7 @@ export class TestClock implements Clock {
   }
 }
 
-/** The real time, which may go on to a later one. */
+/** The real time, which can be set to a later one. */
 export class LateClock implements Clock {
   #lateMs = 0;
 

@@ -6,7 +6,7 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** A clock for many who sleep at once: time goes on from one awakening to the next, in order, when a test lets it. */
+/** A clock for many sleepers: time advances from one awakening to the next, in order, when a test lets it. */
 export class VirtualClock implements Clock {
   #nowMs: number;
   #sleepers: Sleeper[] = [];
@@ -19,7 +19,7 @@ export class VirtualClock implements Clock {
     return this.#nowMs;
   }
 
-  /** How many are asleep. */
+  /** The number of sleepers. */
   get sleepers(): number {
     return this.#sleepers.length;
   }
@@ -37,7 +37,7 @@ export class VirtualClock implements Clock {
     await promise.finally(() => signal?.removeEventListener('abort', cancel));
   }
 
-  /** Lets `ms` go by. Each sleeper wakes in time, and the consequences happen before time goes on. */
+  /** Lets `ms` pass. Each sleeper wakes in time, and the consequences happen before time continues. */
   async advance(ms: number): Promise<void> {
     const endMs = this.#nowMs + ms;
     for (;;) {
@@ -53,7 +53,7 @@ export class VirtualClock implements Clock {
   }
 }
 
-/** Lets everything that needs no more than promises happen. */
+/** Lets everything happen that needs only promises. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((done) => setImmediate(done));
 }

@@ -82,7 +82,7 @@ describe('target URLs', () => {
     expect(JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }))).toEqual(drivers);
   });
 
-  it('say how to get what BigQuery needs where it is not installed', () => {
+  it('say how to get the packages for BigQuery if they are not installed', () => {
     const kinds = join(import.meta.dirname, '../../src/targets/target-kinds.ts');
     const code = `
       import { registerHooks } from 'node:module';
@@ -99,7 +99,7 @@ describe('target URLs', () => {
     );
   });
 
-  it('check certificates unless they say otherwise', () => {
+  it('check certificates unless they disable it', () => {
     const modeOf = (text: string): string | null => {
       const options = new URLSearchParams(text);
       verifyCertificates(options);
@@ -135,13 +135,13 @@ describe('PostgreSQL errors', () => {
     ['ECONNRESET', 'TARGET_UNREACHABLE'],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'TARGET_DENIED'],
     ['ERR_TLS_CERT_ALTNAME_INVALID', 'TARGET_DENIED'],
-  ])('%s is %s, in words of our own', (code, expected) => {
+  ])('%s is %s, in our own words', (code, expected) => {
     const description = describePostgresError(coded(code));
     expect(description).toMatchObject({ code: expected });
     expect(JSON.stringify(description)).not.toContain('secret');
   });
 
-  it('without a code are known by the words of the driver', () => {
+  it('without a code are recognized by the words of the driver', () => {
     const words = (message: string): unknown => describePostgresError(new Error(message))?.code;
     expect(words('Connection terminated unexpectedly')).toBe('TARGET_UNREACHABLE');
     expect(words('Query read timeout')).toBe('TARGET_UNREACHABLE');
@@ -153,7 +153,7 @@ describe('PostgreSQL errors', () => {
     });
   });
 
-  it('L6: blame a row only where a row can be to blame, naming no value', () => {
+  it('L6: blame a row only if a row can be the cause, naming no value', () => {
     const theirs = { constraint: 'theirs' };
     expect(describePostgresError(coded('23514', 'secret', theirs))).toMatchObject({
       what: 'PostgreSQL refused a statement (SQLSTATE 23514, constraint theirs)',
@@ -161,7 +161,7 @@ describe('PostgreSQL errors', () => {
     });
     expect(describePostgresError(coded('22P05'))).toMatchObject({ refused: 'row' });
     expect(describePostgresError(coded('54000'))).toMatchObject({ refused: 'row' });
-    // Too large for an index of people's.
+    // Too large for an index that people added.
     expect(describePostgresError(coded('54000', '', theirs))).toMatchObject({
       refused: 'statement',
     });

@@ -17,7 +17,7 @@ const ZONES = [
 ];
 
 describe('dates as serial numbers', () => {
-  it('count days from 1899-12-30 by the clocks of the spreadsheet’s time zone', () => {
+  it('count days from 1899-12-30 on the clocks of the spreadsheet’s time zone', () => {
     const prague = new SerialTime('Europe/Prague');
     expect(prague.toSerial('2024-01-01T11:00:00.000Z')).toBe(45_292.5);
     expect(prague.toSerial('2024-07-01T10:00:00.000Z')).toBe(45_474.5);
@@ -38,7 +38,7 @@ describe('dates as serial numbers', () => {
     expect(serials.map((serial) => prague.toTime(serial))).toEqual([first, second]);
   });
 
-  it('L10: gives every millisecond of 178 years back as it was, in every zone', () => {
+  it('L10: restores every millisecond of 178 years unchanged, in every zone', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...ZONES),
@@ -59,7 +59,7 @@ describe('dates as serial numbers', () => {
     );
   });
 
-  it('L10: gives microseconds back, or says that it can not', () => {
+  it('L10: restores microseconds, or reports that it cannot', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...ZONES),

@@ -31,7 +31,7 @@ const read = async (): Promise<Structure> =>
 const tabIn = ({ forms }: Structure): FormTab => [...forms.values()][0] as FormTab;
 
 describe('a write that requires the columns as they were read', () => {
-  /** Whether a write gets through that was planned before people do something. */
+  /** Whether a write succeeds that was planned before people do something. */
   const getsThrough = async (act: (person: Person) => void): Promise<boolean> => {
     const tab = tabIn(await read());
     act(place.person());
@@ -62,8 +62,8 @@ describe('a write that requires the columns as they were read', () => {
       'delete all that are behind the last of ours, and it',
       (person) => person.deleteColumns(ID, 5),
     ],
-  ])('is refused where people %s', async (_, act) => {
-    // The mark of the column behind ours comes with the first write by place.
+  ])('is refused if people %s', async (_, act) => {
+    // The mark of the column after ours is added with the first write by place.
     await place.write((form) => form.commit({ rows: [row('s3', { f_name: 'new' })] }));
     expect(await getsThrough(act)).toBe(false);
   });
@@ -78,13 +78,13 @@ describe('a write that requires the columns as they were read', () => {
         person.note(1, 1, 'a note');
       },
     ],
-  ])('gets through where people %s', async (_, act) => {
+  ])('succeeds if people %s', async (_, act) => {
     await place.write((form) => form.commit({ rows: [row('s3', { f_name: 'new' })] }));
     expect(await getsThrough(act)).toBe(true);
   });
 });
 
-it('L13: a write that requires an earlier revision is refused, however late it comes', async () => {
+it('L13: a write that requires an earlier revision is refused, however late it arrives', async () => {
   const before = await read();
   const write = (structure: Structure, name: string) =>
     api.update(requireRevision(structure, name));

@@ -32,7 +32,7 @@ describe('credentials', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('are a key file, a key in a variable, as it is or in base64', async () => {
+  it('are a key file, or a key in a variable, plain or in base64', async () => {
     const json = JSON.stringify(KEY);
     const sources = [
       { credentialsFile: file(json) },
@@ -59,7 +59,7 @@ describe('credentials', () => {
     expect(account.email).toBe(EMAIL);
   });
 
-  it('survive line ends that an environment file turned into backslash and n', async () => {
+  it('keep line ends that an environment file turned into backslash and n', async () => {
     const damaged = { ...KEY, private_key: privateKey.replaceAll('\n', '\\n') };
     const account = await openAccount({ credentialsJson: JSON.stringify(damaged) }, SCOPE);
     expect((account.auth as JWT).key).toBe(privateKey);
@@ -105,7 +105,7 @@ describe('credentials', () => {
     expect(inspect(error, { depth: 10 })).not.toContain('hunter2');
   });
 
-  it('are missed with what to do', async () => {
+  it('are reported with what to do if they are missing', async () => {
     vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', join(folder, 'nothing.json'));
     await expect(openAccount({}, SCOPE)).rejects.toMatchObject({
       code: 'TARGET_DENIED',

@@ -17,7 +17,7 @@ describe('the address of a spreadsheet', () => {
     ` https://docs.google.com/spreadsheets/d/${ID}/edit `,
     `sheets:${ID}`,
     `sheets://${ID}`,
-  ])('is understood as copied: %s', (address) => {
+  ])('is accepted as copied: %s', (address) => {
     expect(parseSheetAddress(address)).toBe(ID);
   });
 

@@ -32,19 +32,19 @@ describe('L10: what a cell holds', () => {
     },
   );
 
-  it('is digits where a double would round', () => {
+  it('contains digits if a double would round', () => {
     expect(toSheetValue(new ExactNumber('9007199254740993')).value).toBe('9007199254740993');
     expect(toSheetValue(1e21).value).toBe('1000000000000000000000');
   });
 
-  it('is nothing for no answer and for an empty one', () => {
+  it('is empty for a missing answer and for an empty one', () => {
     expect(toSheetValue(null).value).toBeNull();
     expect(toSheetValue('').value).toBeNull();
     expect(cellData(null)).toEqual({});
     expect(Object.is(toSheetValue(-0).value, 0)).toBe(true);
   });
 
-  it('shows where a text was cut, and says so', () => {
+  it('shows where a text was cut, and reports it', () => {
     const { text, defects } = fitText('x'.repeat(60_000));
     expect(text).toHaveLength(50_000);
     expect(text).toMatch(/x… \[cut: 60,000 characters\]$/);

@@ -8,7 +8,7 @@ const SECRET = 'hunter2';
 const WRITE = { spreadsheetId: 'abc', email: 'mirror@example.com', writes: true };
 const READ = { ...WRITE, writes: false };
 
-/** An error as Google's client throws it: with the request, and so the answers, in it. */
+/** An error as Google's client throws it: it contains the request, and so the answers. */
 function answer(status: number, message: string, rest: Record<string, unknown> = {}): Error {
   const body = { error: { code: status, message, ...rest } };
   return Object.assign(new Error(message), {
@@ -173,7 +173,7 @@ const CASES: readonly [string, Error, string, string, RegExp][] = [
 ];
 
 describe('failures of the Sheets API', () => {
-  it.each(CASES)('tell %s, and no answer with it', (_, thrown, fault, code, message) => {
+  it.each(CASES)('are reported as %s, without an answer', (_, thrown, fault, code, message) => {
     const error = toSheetsError(thrown, WRITE);
     expect(error).toMatchObject({
       fault,
@@ -192,14 +192,14 @@ describe('failures of the Sheets API', () => {
     expect(toSheetsError(answer(503, 'x'), READ)).toMatchObject({ retryAfter: '30' });
   });
 
-  it('that are none pass through', () => {
+  it('of other kinds pass through', () => {
     const own = new MirrorError('TARGET_BUSY', 'busy');
     expect(toSheetsError(own, WRITE)).toBe(own);
     const abort = Object.assign(new Error('aborted'), { name: 'AbortError' });
     expect(toSheetsError(abort, WRITE)).toMatchObject({ code: 'CANCELLED' });
   });
 
-  it('that ask something of a person are all in docs/google-sheets.md, and no others', () => {
+  it('that need a person are all in docs/google-sheets.md, and no others', () => {
     const docs = projectText('docs/google-sheets.md');
     const table = docs.split('## If `check` reports a problem')[1]?.split('\n## ')[0] ?? '';
     const told = [...table.matchAll(/^\| (.+?) \| .+ \|$/gm)]
