@@ -1,4 +1,5 @@
 import { Queue } from 'bullmq';
+import { withinTime } from '../base/clock.ts';
 import type { QueueBackend } from './backends.ts';
 import type { ErrorListener } from './error-log.ts';
 import type { SyncOrder } from './jobs.ts';
@@ -99,11 +100,13 @@ export async function addWriteBacks(
   await queueFor(context, 'write-back').addBulk(jobs);
 }
 
-/** Whether a run of a form is running, waiting, or waiting for a retry. */
-export async function hasRun({ queues }: QueueContext, formId: string): Promise<boolean> {
+/** Whether a run of a form is running, waiting, or waiting for a retry. Also true if the store does not say so soon. */
+export async function hasRun(context: QueueContext, formId: string): Promise<boolean> {
+  const { queues, timings, clock } = context;
   const ofRuns = queues.filter(({ kind }) => kind === 'sync' || kind === 'comparison');
-  const jobs = await Promise.all(ofRuns.map(({ queue }) => queue.getJob(jobIdOf(formId))));
-  return jobs.some((job) => job !== undefined);
+  const jobs = Promise.all(ofRuns.map(({ queue }) => queue.getJob(jobIdOf(formId))));
+  const found = await withinTime(jobs, timings.answerMs, clock).catch(() => undefined);
+  return found?.some((job) => job !== undefined) ?? true;
 }
 
 /**

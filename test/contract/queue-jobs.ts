@@ -13,6 +13,9 @@ const HOUR = { baseDelayMs: 3_600_000, maxDelayMs: 3_600_000 };
 const endings = ({ ended }: TestQueue, step = 'sync') =>
   ended.filter((one) => one.step === step).map(({ code, willRetry }) => [code, willRetry]);
 
+/** The steps of the running jobs. */
+const steps = async (queue: TestQueue) => (await queue.status()).running.map(({ step }) => step);
+
 /** The ends of jobs (done, tried again, given up, postponed, put back) and their consequences. */
 export function describeJobs(it: QueueIt): void {
   it('a retryable failure is tried several times; then the next poll adds the job again', async ({
@@ -191,9 +194,11 @@ export function describeJobs(it: QueueIt): void {
     const handlers = new FakeHandlers();
     handlers.found = () => ({ syncs: [], writeBacks: ['f1'] });
     let isHeld = true;
-    handlers.script = () => {
+    handlers.script = async () => {
       if (isHeld) throw new MirrorError('TARGET_BUSY', 'Another run writes to the form.');
-      return 'ok';
+      // Until then, a write-back cannot be added again.
+      await soon(async () => expect(await steps(queue)).not.toContain('write-back'));
+      return 'ok' as const;
     };
     const heard: boolean[] = [];
     handlers.writeBackScript = async (_signal, isAwaited) => {
@@ -204,11 +209,28 @@ export function describeJobs(it: QueueIt): void {
       heard.push(await isAwaited());
       isHeld = false;
     };
-    const queue = await start(handlers, { writesBack: true });
+    const timings = { ...QUICK, retry: { ...QUICK.retry, attempts: 1_000 } };
+    const queue = await start(handlers, { writesBack: true, timings });
     await queue.pollNow();
     await soon(() => expect(handlers.writtenBack.filter((id) => id === 'f1')).toHaveLength(2));
     expect(heard).toEqual([false, true]);
     await idle(queue);
+  });
+
+  it('a write-back leaves the form to others if the queue does not say whether a run waits', async ({
+    start,
+  }) => {
+    const handlers = new FakeHandlers();
+    let ask = async (): Promise<boolean> => false;
+    handlers.found = () => ({ syncs: [], writeBacks: ['f1'] });
+    handlers.writeBackScript = (_signal, isAwaited) => {
+      ask = isAwaited;
+    };
+    const queue = await start(handlers, { writesBack: true });
+    await queue.pollNow();
+    await soon(() => expect(endings(queue, 'write-back')).toEqual([[null, false]]));
+    await queue.stop();
+    expect(await ask()).toBe(true);
   });
 
   it('a write-back is tried again if it fails', async ({ start }) => {
