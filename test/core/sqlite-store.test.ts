@@ -161,11 +161,15 @@ function special({ store, url, query, write }: Bed): void {
       await form.erase({ kind: 'forget', ids: ['b'] });
     });
     await place.query('DELETE FROM _mirror_records');
-    const refused = lost.write('contact', (form) => form.commit({ rows }));
-    await expect(refused).rejects.toMatchObject({
+    const refusal = {
       code: 'TARGET_FAILED',
       message: expect.stringContaining('_mirror_records'),
-    });
+    };
+    const refused = lost.write('contact', (form) => form.commit({ rows }));
+    await expect(refused).rejects.toMatchObject(refusal);
+    // L17: reading does not find an empty target.
+    await using opened = await lost.store();
+    await expect(opened.forms()).rejects.toMatchObject(refusal);
     expect(await place.query('SELECT id FROM contact')).toEqual([{ id: 'a' }]);
   });
 

@@ -45,12 +45,6 @@ export async function ensureSchema(database: Database): Promise<void> {
       await tx.run(`CREATE TABLE IF NOT EXISTS ${table}`);
     await writeRecord(tx, VERSION, SCHEMA);
     if ((await readRecord(tx, VERSION))?.value !== SCHEMA) throw otherSchema(dialect.product);
-    if ((await readRecord(tx, SALT)) !== null) return;
-    // With another salt, nothing would be found in the list, and erased submissions would come back.
-    const listed = await tx.query(
-      `SELECT 1 AS n FROM _mirror_entries WHERE kind = 'forgotten' LIMIT 1`,
-    );
-    if (listed.length > 0) throw saltLost(dialect.product);
     await writeRecord(tx, SALT, newSalt());
   });
 }
@@ -63,16 +57,28 @@ export interface Basics {
   readonly isScrubDue: boolean;
 }
 
-/** Null unless all our tables are there. Throws OTHER_SCHEMA for a target that another build wrote. */
+/**
+ * Null unless all our tables are there. Throws OTHER_SCHEMA for a target that another build wrote, and TARGET_FAILED if the list of
+ * forgotten submissions cannot be read: with another salt, nothing would be found in it, and erased submissions would come back.
+ */
 export async function readBasics(database: Database): Promise<Basics | null> {
+  const { product } = database.dialect;
   const relations = await relationsOf(database);
-  if (!TABLES.every((name) => relations.has(name))) return null;
-  const rows = await database.query(
-    `SELECT name, value FROM _mirror_records WHERE name IN ('${VERSION}', '${SALT}', '${SCRUB}')`,
-  );
+  const rows = relations.has('_mirror_records')
+    ? await database.query(
+        `SELECT name, value FROM _mirror_records WHERE name IN ('${VERSION}', '${SALT}', '${SCRUB}')`,
+      )
+    : [];
   const found = new Map(rows.map(({ name, value }) => [textOf(name), JSON.parse(textOf(value))]));
-  if (!found.has(VERSION) || !found.has(SALT)) return null;
-  if (found.get(VERSION) !== SCHEMA) throw otherSchema(database.dialect.product);
+  if (found.has(VERSION) && found.get(VERSION) !== SCHEMA) throw otherSchema(product);
+  if (!found.has(SALT) && relations.has('_mirror_entries')) {
+    const listed = await database.query(
+      `SELECT 1 AS n FROM _mirror_entries WHERE kind = 'forgotten' LIMIT 1`,
+    );
+    if (listed.length > 0) throw saltLost(product);
+  }
+  if (!TABLES.every((name) => relations.has(name)) || !found.has(VERSION) || !found.has(SALT))
+    return null;
   return { salt: String(found.get(SALT)), isScrubDue: found.has(SCRUB) };
 }
 
