@@ -208,9 +208,9 @@ const ROWS = {
     severity: 'warning',
     graceMs: 0,
     isNews: true,
-    title: 'The copy was gone and was filled again',
+    title: 'The copy was gone and is filled again',
     meaning:
-      'The copy was gone and was filled again from the source. Deleted submissions, history and the list of erased submissions are lost. Shown for seven days.',
+      'The copy was gone and is filled again from the source. Deleted submissions, history and the list of erased submissions are lost. Shown for seven days.',
     remedy:
       'If it was removed by mistake, restore a backup of the target and run forms-mirror sync --full. Run forms-mirror forget again for submissions that were erased on request.',
   },

@@ -165,7 +165,7 @@ function silentSinceMs(known: KnownForm, around: Surroundings): number | null {
 
 /** The text about a target that was found empty although DATA_DIR says that it had a form, and about what no run brings back. */
 export const refilledText = ({ name, id }: FormIdentity, target: string, atMs: number): string =>
-  `Target ${target} held a copy of form "${name}" (${id}) and was empty at ${exact(atMs)}, so it was filled again from the source. ` +
+  `Target ${target} held a copy of form "${name}" (${id}) and was empty at ${exact(atMs)}, so it is filled again from the source. ` +
   'Lost for good: rows of submissions that are deleted at the source, the history of statuses and former versions, and the list of forgotten submissions.';
 
 function writeBackProblem({ since, code, error }: WriteBackProblem, refused: number): Problem {

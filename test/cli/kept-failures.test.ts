@@ -6,6 +6,20 @@ import { openPlace } from '../support/cli-sandbox.ts';
 
 const FORM = 'customer-feedback';
 
+it('L17: a copy that is gone is reported, and is not called filled while the source refuses to list submissions', async () => {
+  const { env, file, sandbox } = await openPlace({ submissions: 30 });
+  await runCli(['sync'], env);
+  for (const beside of ['', '-wal', '-shm']) rmSync(`${file}${beside}`, { force: true });
+  const undo = sandbox.faults.add({ path: '/submissions', status: 403, times: Infinity });
+  expect((await runCli(['sync'], env)).code).toBe(1);
+  const { stdout } = await runCli(['status'], env);
+  expect(stdout).toContain('(COPY_REFILLED)');
+  expect(stdout).not.toContain('was filled');
+  undo();
+  await runCli(['sync'], env);
+  expect((await runCli(['status'], env)).stdout).toContain('(COPY_REFILLED)');
+});
+
 describe('a damaged file', () => {
   it('L17: contains unknown forms: status says neither that nothing was mirrored, nor 0 rows, nor never', async () => {
     const { env, file } = await openPlace({ submissions: 30 });

@@ -93,6 +93,7 @@ describe('DATA_DIR', () => {
     expect(await note('ok', false, 5)).toBe(false);
     expect(await dataDir.refills('db', 'a')).toEqual(new Map([[FORM_A.id, 4]]));
     expect(await dataDir.refills('db', 'b')).toEqual(new Map());
+    expect(await dataDir.refills('sheet', 'a')).toEqual(new Map());
     // Another database under the same name is new, not emptied.
     expect(await note('ok', true, 6, 'b')).toBe(false);
     expect(await dataDir.refills('db', 'b')).toEqual(new Map([[FORM_A.id, null]]));
