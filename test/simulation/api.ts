@@ -14,13 +14,13 @@ export interface ApiResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The connection breaks after so many characters of the body. */
+  /** The connection breaks after this many characters of the body. */
   readonly cutAt?: number;
 }
 
-/** What a process was shown or did, for the judges. */
+/** The knowledge and the actions of a process, for the judges. */
 export interface ApiLog {
-  /** Which status the process last read of a submission, and where. */
+  /** The status that the process last read of a submission, and where. */
   readonly read: Map<string, { readonly status: string; readonly byId: boolean }>;
   /** When an ID was last answered with 404 or 410. */
   readonly gone: Map<string, number>;
@@ -28,7 +28,7 @@ export interface ApiLog {
 
 export const newApiLog = (): ApiLog => ({ read: new Map(), gone: new Map() });
 
-/** How often requests fail, and whether anything fails at all. */
+/** How often requests fail, and whether any request fails. */
 export interface Faults {
   rate: number;
   /** Every request about this form fails. */
@@ -38,7 +38,7 @@ export interface Faults {
 const JSON_TYPE = { 'content-type': 'application/json' };
 export const API_KEY = 'frm_SiMuLaTeDkEy';
 
-/** The Forms API over the source: answers one request by what the source is at this instant. */
+/** The Forms API of the source: answers one request by the state of the source at this instant. */
 export class Api {
   readonly source: Source;
   readonly faults: Faults = { rate: 0, brokenForm: null };
@@ -341,7 +341,7 @@ export class Api {
   }
 }
 
-/** Answers as an object whose keys are its own, `__proto__` like any other. */
+/** Answers as an object whose keys are its own, including `__proto__`. */
 function dataOf(answers: Submission['answers']): object {
   const data = {};
   for (const [key, value] of answers) Object.defineProperty(data, key, { value, enumerable: true });

@@ -1,15 +1,15 @@
 import type { Random } from './random.ts';
 
 /**
- * How the source behaves where the API leaves it unsaid (DESIGN, section 5). The first value of each list is what a plain,
- * well-behaved service does; a history deviates from it in a few points.
+ * The behavior of the source at points that the API leaves open (DESIGN, section 5). The first value of each list is that
+ * of a plain, well-behaved service; a history deviates from it in a few points.
  */
 const POINTS = {
-  /** How the list is ordered when asked for `submittedAt` `desc`. */
+  /** The order of a list that is requested with `submittedAt` `desc`. */
   order: ['newest', 'insertion', 'shuffled', 'by-id'],
-  /** Whether submissions of one instant come in another order each time. */
+  /** Whether submissions of the same instant come in another order each time. */
   ties: ['stable', 'shuffled'],
-  /** What sort keys beyond the documented ones do. */
+  /** The effect of sort keys beyond the documented ones. */
   otherSorts: ['honoured', 'ignored', 'refused'],
   bounds: ['instants', 'exclusive', 'days', 'changed', 'ignored', 'refused'],
   emptyPages: [1, 0],
@@ -43,7 +43,7 @@ const POINTS = {
   sickId: ['none', '410', '500', 'html'],
   okWithError: ['never', 'sometimes', 'always-for-a-form'],
   dateHeader: ['sent', 'missing', 'future'],
-  /** The list of a form that is not there. */
+  /** The list of a form that does not exist. */
   unknownForm: ['empty', '404'],
 } as const;
 
@@ -52,23 +52,23 @@ export type Behaviour = { readonly [P in BehaviourPoint]: (typeof POINTS)[P][num
 
 export const BEHAVIOUR_POINTS = Object.keys(POINTS) as readonly BehaviourPoint[];
 
-/** Those that a history draws; `unknownForm` follows from the seed, so that the histories of all seeds stayed as they were. */
+/** The points that a history draws. `unknownForm` follows from the seed, so that the histories of all seeds did not change. */
 const DRAWN = BEHAVIOUR_POINTS.filter((point) => point !== 'unknownForm');
 
 const entriesOf = (choose: (point: BehaviourPoint) => unknown): Behaviour =>
   Object.fromEntries(BEHAVIOUR_POINTS.map((point) => [point, choose(point)])) as Behaviour;
 
-/** A service that does what one would expect. */
+/** A service that behaves as expected. */
 export const PLAIN: Behaviour = entriesOf((point) => POINTS[point][0]);
 
 /** The plain value of a point, for shrinking. */
 export const plainValue = (point: BehaviourPoint): unknown => POINTS[point][0];
 
-/** Where a behavior is not plain. */
+/** The points at which a behavior is not plain. */
 export const deviations = (behaviour: Behaviour): BehaviourPoint[] =>
   BEHAVIOUR_POINTS.filter((point) => behaviour[point] !== PLAIN[point]);
 
-/** Points at which the source contradicts itself, so that it may be that nothing can be proven. */
+/** Points at which the source contradicts itself, so that possibly nothing can be proven. */
 const CONTRADICTIONS: readonly BehaviourPoint[] = [
   'doubles',
   'total',
@@ -80,17 +80,17 @@ const CONTRADICTIONS: readonly BehaviourPoint[] = [
 export const contradictsItself = (behaviour: Behaviour): boolean =>
   CONTRADICTIONS.some((point) => behaviour[point] !== PLAIN[point]);
 
-/** Whether anything says to which form a submission belongs: else it is stored in all forms that show it. */
+/** Whether any data shows to which form a submission belongs: otherwise it is stored in all forms that show it. */
 export const namesForms = ({ formFilter, itemForm }: Behaviour): boolean =>
   formFilter === 'honoured' || itemForm === 'named';
 
 /**
- * Not drawn, as no proof of such lists is promised: where entries count twice, one that begins to hides a deletion of its status,
- * though one response shows all of them.
+ * Not drawn, because no proof is promised for such lists: if entries count twice, one that begins to do so hides a deletion of
+ * its status, although one response shows all of them.
  */
 const UNPROVEN = 'doubles=counted-twice';
 
-/** A behavior that deviates in so many points. */
+/** A behavior that deviates in this many points. */
 export function drawBehaviour(random: Random, count: number): Behaviour {
   const drawn: Record<string, unknown> = { ...PLAIN };
   for (let n = 0; n < count; n++) {
@@ -102,7 +102,7 @@ export function drawBehaviour(random: Random, count: number): Behaviour {
   return drawn as Behaviour;
 }
 
-/** The behavior with one point as `point=value` says; throws for an unknown value. */
+/** The behavior with one point changed to `point=value`; throws for an unknown value. */
 export function behaveAs(behaviour: Behaviour, what: string): Behaviour {
   const [name, text] = what.split('=');
   const point = BEHAVIOUR_POINTS.find((each) => each === name);

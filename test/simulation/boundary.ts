@@ -10,9 +10,9 @@ import pg, { type Client } from 'pg';
 import { Agent, type Dispatcher } from 'undici';
 import { currentProcess, Killed, type SimProcess } from './process.ts';
 
-/*
- * Where a simulated process meets the world: HTTP by undici and by Google's client, SQLite by `node:sqlite`, PostgreSQL by `pg`, MySQL by `mysql2`, files, randomness. Nothing here
- * knows the program: it may be rewritten, as long as it goes through these. Code outside of a simulated process is not touched.
+/**
+ * The boundary between a simulated process and the world: HTTP with undici and with Google's client, SQLite with `node:sqlite`, PostgreSQL with `pg`, MySQL with `mysql2`, files,
+ * randomness. This file does not know the program, which may be rewritten as long as it uses these. Code outside of a simulated process is not affected.
  */
 
 /** A request of a process, and the ways in which it can end. */
@@ -35,7 +35,7 @@ export interface Reply {
   readonly cutAt?: number;
 }
 
-/** A call of a process to a real server, which is made when its turn comes. */
+/** A call of a process to a real server, which is made at its turn. */
 export interface Call {
   readonly process: SimProcess;
   readonly label: string;
@@ -82,7 +82,7 @@ function patchAgent(): void {
   };
 }
 
-/** Google's client sends by it. An answer is read whole, so that it comes at one instant. */
+/** Google's client sends with it. A response is read whole, so that it comes at one instant. */
 function patchGaxios(): void {
   const { prototype } = gaxios.Gaxios;
   // oxlint-disable-next-line typescript/unbound-method
@@ -110,7 +110,7 @@ function patchGaxios(): void {
   Object.assign(prototype, { request: patched });
 }
 
-/** What a call asks for, without its content: the kinds of change of a batch, or how a statement begins. */
+/** The purpose of a call, without its content: the kinds of change of a batch, or the beginning of a statement. */
 function requestsIn(body: string): string {
   try {
     const { requests = [], query } = JSON.parse(body) as { requests?: object[]; query?: string };
@@ -195,7 +195,10 @@ class SimExchange implements Exchange {
 
 const owners = new WeakMap<object, SimProcess>();
 
-/** The process that a connection belongs to: the one that first used it, which closes it with `close` when it dies. */
+/**
+ * The process to which a connection belongs: the first one that used it. It closes the connection with `close` when it
+ * dies.
+ */
 function ownerOf(connection: object, close: () => void): SimProcess | undefined {
   const known = owners.get(connection);
   const owner = known ?? currentProcess();
@@ -205,7 +208,9 @@ function ownerOf(connection: object, close: () => void): SimProcess | undefined 
   return owner;
 }
 
-/** Counts the writes to a database of a process: each statement outside of a transaction, and each end of one. */
+/**
+ * Counts the writes to a database of a process: each statement outside of a transaction, and each end of a transaction.
+ */
 function patchSqlite(): void {
   const databases = new WeakMap<StatementSync, DatabaseSync>();
   const own = (database: DatabaseSync): SimProcess | undefined =>
@@ -245,7 +250,7 @@ function patchSqlite(): void {
   }
 }
 
-/** Connections that a server has not answered yet, and who waits until there are none. */
+/** Connections that wait for a server, and the callers that wait until there are none. */
 const busyClients = new Set<Client | Connection>();
 const onIdle = new Set<() => void>();
 
@@ -256,7 +261,7 @@ function becameIdle(client: Client | Connection): void {
   onIdle.clear();
 }
 
-/** Resolves when no real server is at work for a process, or after `ms` (real time); false where none was. */
+/** Resolves when no real server works for a process, or after `ms` (real time); false if none did. */
 export async function serversAreIdle(ms: number): Promise<boolean> {
   if (busyClients.size === 0) return false;
   await new Promise<void>((resolve) => {
@@ -272,7 +277,7 @@ export async function serversAreIdle(ms: number): Promise<boolean> {
 /** Statements that are counted. */
 const CHANGES = /^\s*(COMMIT|END|INSERT|UPDATE|DELETE|CREATE|ALTER|COPY)\b/i;
 
-/** Connections to PostgreSQL close with their process, so that the server rolls back; the ends of transactions are counted. */
+/** Connections to PostgreSQL close with their process, so that the server rolls back. The ends of transactions are counted. */
 function patchPostgres(): void {
   const { prototype } = pg.Client;
   const { connect, query } = prototype as unknown as Record<
@@ -294,7 +299,7 @@ function patchPostgres(): void {
   const patched = {
     connect(this: Client, ...args: unknown[]): unknown {
       const owner = own(this);
-      // A pool asks on its own: no one would catch an exception.
+      // A pool makes requests on its own: nothing would catch an exception.
       if (owner?.isDead === true) return new Promise(() => {});
       if (owner !== undefined) {
         busyClients.add(this);
@@ -322,18 +327,18 @@ function patchPostgres(): void {
   Object.assign(prototype, patched);
 }
 
-/** The same of MySQL, whose driver calls back. Nothing is called back to a process that has died. */
+/** The same for MySQL, whose driver uses callbacks. No callback reaches a process that has died. */
 function patchMysql(): void {
   const { prototype } = mysql.Connection as unknown as { prototype: object };
   const { connect, query } = prototype as Record<string, (...args: unknown[]) => unknown>;
   const own = (connection: Connection): SimProcess | undefined =>
     ownerOf(connection, () => {
       (connection as unknown as { stream: Socket }).stream.destroy();
-      // Nothing that the driver does is called back any more.
+      // The driver calls back nothing any more.
       connection.emit('end');
       becameIdle(connection);
     });
-  /** The arguments, with a callback that says that the server has answered. */
+  /** The arguments, with a callback that reports that the server has answered. */
   const answered = (
     connection: Connection,
     owner: SimProcess,
@@ -377,7 +382,10 @@ function patchMysql(): void {
 const READS = ['readFile', 'readdir', 'access', 'stat', 'lstat', 'statfs', 'realpath'] as const;
 const WRITES = ['writeFile', 'rename', 'mkdir', 'rm', 'unlink', 'chmod', 'appendFile'] as const;
 
-/** Files at once instead of by other threads, so that the order of things is the seed's; a dead process writes nothing. */
+/**
+ * File access at once instead of in other threads, so that the seed determines the order of events. A dead process writes
+ * nothing.
+ */
 function patchFiles(): void {
   const promises = fsp as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
   const sync = fs as unknown as Record<string, (...args: unknown[]) => unknown>;
@@ -404,7 +412,7 @@ function patchFiles(): void {
   }
 }
 
-/** Randomness of a process comes from the seed. */
+/** The randomness of a process comes from the seed. */
 function patchRandom(): void {
   const random = Math.random;
   Math.random = () => currentProcess()?.random() ?? random();

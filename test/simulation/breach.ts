@@ -1,4 +1,4 @@
-/** A law that is broken, with what broke it. */
+/** A broken law, and its cause. */
 export interface Breach {
   readonly law: string;
   readonly text: string;

@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
-/*
- * The copy as an analyst reads it: by the relations and columns that the documentation promises, over a connection of the analyst's own.
- */
+/** The copy as an analyst reads it: with the documented relations and columns, on the analyst's own connection. */
 
 export interface CopiedRow {
   readonly id: string;
@@ -12,7 +10,7 @@ export interface CopiedRow {
   readonly changedAt: string | null;
   readonly isDeleted: boolean;
   readonly deletedAt: string | null;
-  /** By column name, system columns left out. */
+  /** By column name, without system columns. */
   readonly cells: Readonly<Record<string, unknown>>;
 }
 
@@ -23,11 +21,11 @@ export interface CopiedField {
   readonly label: string;
 }
 
-/** What is listed as rejected: of a submission that is stored, something about it only. */
+/** The entries of rejected submissions; if a submission is stored, only entries about a part of it. */
 export interface Rejected {
   readonly reason: string;
   readonly isStored: boolean;
-  /** Cells of its row could not be written, because of changes by people to the target. */
+  /** Cells of its row could not be written, because people changed the target. */
   readonly isBlocked?: boolean;
 }
 
@@ -37,22 +35,22 @@ export interface CopiedForm {
   readonly rows: ReadonlyMap<string, CopiedRow>;
   /** IDs that more than one row has. */
   readonly twice: readonly string[];
-  /** IDs in a cell where none belongs, of a target where that can be. */
+  /** IDs in a cell that should contain none, in targets where this is possible. */
   readonly astray: readonly string[];
   readonly fields: readonly CopiedField[];
-  /** By submission, its history of statuses, the oldest first; null where the target keeps none. */
+  /** The history of statuses by submission, oldest first; null if the target has none. */
   readonly statuses: ReadonlyMap<string, readonly string[]> | null;
-  /** Submissions that are listed as rejected, and why; those without an ID are not in it. */
+  /** Rejected submissions with their reasons, without those that have no ID. */
   readonly rejected: ReadonlyMap<string, Rejected>;
-  /** What people have added to a sheet; absent in a database. */
+  /** People's additions to a sheet; absent in a database. */
   readonly people?: AddedByPeople;
 }
 
-/** What people have added to the tab of a form, or left of it. */
+/** People's additions to the tab of a form, or their remains. */
 export interface AddedByPeople {
-  /** Rows beside the one that counts of their submission, and rows whose ID they cleared. */
+  /** Additional rows beside the one that counts for their submission, and rows whose ID people cleared. */
   readonly others: readonly CopiedRow[];
-  /** Notes and texts of theirs that are not beside the submission that they were put beside, in words. */
+  /** People's notes and texts that are not beside the submission that they were put beside, in words. */
   readonly misplaced: readonly string[];
   /** Filters and tables that do not cover the rows, in words. */
   readonly outside: readonly string[];
@@ -60,7 +58,7 @@ export interface AddedByPeople {
 
 export type Copy = ReadonlyMap<string, CopiedForm>;
 
-/** A connection to a place that a person has: rows of a query, with whole numbers as bigint. */
+/** A person's connection to a place: rows of a query, with whole numbers as bigint. */
 export type Query = (sql: string) => Promise<Record<string, unknown>[]>;
 
 export type Row = Record<string, unknown>;
@@ -82,7 +80,7 @@ const textOrNull = (value: unknown): string | null =>
 /** Milliseconds since 1970. */
 const timeOf = (value: unknown): number => Date.parse(text(value));
 
-/** Reads everything; `quote` is how the database quotes a name. */
+/** Reads everything; `quote` quotes a name as the database does. */
 export async function readCopy(query: Query, quote = '"'): Promise<Copy> {
   const copy = new Map<string, CopiedForm>();
   const all = async (name: string): Promise<Row[]> =>
@@ -90,7 +88,7 @@ export async function readCopy(query: Query, quote = '"'): Promise<Copy> {
   const forms = await all('mirror_forms');
   const fields = await all('mirror_fields');
   const rejections = await all('mirror_rejected');
-  // Null where a person has dropped the view.
+  // Null if a person has dropped the view.
   const statuses = await query(`SELECT * FROM ${quote}mirror_status_history${quote}`).then(
     (seen) => seen.toSorted((a, b) => timeOf(a['seen_at']) - timeOf(b['seen_at'])),
     () => null,
@@ -146,7 +144,7 @@ export async function readCopy(query: Query, quote = '"'): Promise<Copy> {
   return copy;
 }
 
-/** The analyst at a SQLite file; nothing where there is none. */
+/** The analyst with a SQLite file; nothing if there is none. */
 export async function readSqlite(path: string): Promise<Copy> {
   if (!existsSync(path)) return new Map();
   const database = new DatabaseSync(path, { readOnly: true });

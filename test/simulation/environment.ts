@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { API_KEY } from './api.ts';
 import type { Plan } from './plan.ts';
 
-/** Where a target is. */
+/** The place of a target. */
 export const databaseOf = (dir: string, target: string): string => join(dir, `${target}.sqlite`);
 
-/** The settings that a history begins with, as in the environment; `targets`: addresses by name. */
+/** The initial settings of a history, as in the environment; `targets`: addresses by name. */
 export function plannedSettings(
   plan: Plan,
   dataDir: string,

@@ -2,30 +2,32 @@ import type { Copy } from './copy.ts';
 import type { Assertion, Unseen } from './judge.ts';
 import type { Source, SourceEvent, Submission } from './source.ts';
 
-/*
- * What no client can see (DESIGN, section 4): two changes that cancel in every count that is asked for. An excuse names the submission that the
- * copy has wrong, and for each group of submissions that counts speak of (a status of a form) the other change that hides it there.
- * A change hides another only if the copy does not know it either, or if it happened while the counts were being asked.
+/**
+ * Changes that no client can see (DESIGN, section 4): two changes that cancel each other in every count that is requested. An excuse names the
+ * submission that is wrong in the copy, and for each group of submissions that is counted (a status of a form) the other change that hides it
+ * there. A change hides another only if the copy does not know it either, or if it happened while the counts were being requested.
  */
 
 /** How the counts of this source group submissions: by form and status, or by form only. */
 export interface Groups {
   readonly byStatus: boolean;
-  /** Newcomers are seen without counts: the list is sorted or bounded. */
+  /** Newcomers are found without counts: the list is sorted or bounded. */
   readonly seesNewcomers: boolean;
-  /** What this claim rests on was asked of the workspace, so that changes in two of its forms may cancel. */
+  /**
+   * The counts of this claim were requested for the workspace, so changes in two of its forms may cancel each other.
+   */
   readonly together: boolean;
 }
 
 export interface Excuse {
   readonly rule: 'counts cancel' | 'list moves';
   readonly submission: string;
-  /** The change that is not seen, and those that hide it. */
+  /** The change that is not seen, and the changes that hide it. */
   readonly event: SourceEvent;
   readonly hiddenBy: readonly SourceEvent[];
 }
 
-/** Null where nothing excuses it. */
+/** Null if nothing excuses it. */
 export function excuseFor(
   source: Source,
   copy: Copy,
@@ -44,20 +46,21 @@ export function excuseFor(
     return aspect === 'missing' ? movedAway(submission, window, claim) : null;
   if (event.isNewcomer && groups.seesNewcomers) return null;
   const { submissionsAsOf, statusesAsOf } = claim;
-  // Where statuses are older than submissions, or nothing is said of them, only totals were asked.
+  // If statuses are older than submissions, or nothing is claimed about them, only totals were requested.
   const areStatusesAsked =
     statusesAsOf !== null && submissionsAsOf !== null && statusesAsOf >= submissionsAsOf;
   const byStatus = groups.byStatus && (areStatusesAsked || aspect === 'status');
   const rule = claim.isWhole ? 'list moves' : 'counts cancel';
-  // The list of a first reading cannot be told from one that moved; later ones know what they had.
+  // The list of a first reading cannot be distinguished from one that moved; later readings know the earlier content.
   if (claim.isWhole && aspect !== 'missing') return null;
   const stored = storedStatus(copy, submission);
-  // The state at the time of the claim: it may have changed since.
+  // The state at the time of the claim: it may have changed since then.
   const there = event.entered;
   const isTogether = groups.together && !claim.isWhole;
-  // What forms have that the copy does not hold is asked in some poll: a change since then, before this one, may hide it.
+  // Some poll asks for submissions of forms that the copy does not have: a change since then, before this one, may hide
+  // it.
   const othersFrom = claim.polledAt.findLast((at) => at <= event.at) ?? 0;
-  // Counts are asked before the newest submissions are read: one that came in between is stored, and hides nothing.
+  // Counts are requested before the newest submissions are read: one that came in between is stored, and hides nothing.
   const others = source.events.filter(
     ({ id, formId, isNewcomer, at }) =>
       id !== submission.id &&
@@ -73,13 +76,13 @@ export function excuseFor(
   const hiddenBy: SourceEvent[] = [];
   const missed = missedFor(source, copy, submission, window, claim);
   if (aspect === 'ghost' && missed !== null) return missed;
-  // The source has one more of this status than the copy: something else must have left it.
+  // The source has one more with this status than the copy: another submission must have left the status.
   if (there !== null) {
     const other = others.find((each) => isIn(each.left, there) && hides(each));
     if (other === undefined) return null;
     hiddenBy.push(other);
   }
-  // The copy has one more: something else must have entered it.
+  // The copy has one more: another submission must have entered the status.
   if (stored !== null && (byStatus || there === null)) {
     const other = others.find((each) => isIn(each.entered, stored) && hides(each));
     if (other === undefined) return null;
@@ -89,8 +92,8 @@ export function excuseFor(
 }
 
 /**
- * While a long list was read for the first time, one was deleted, so that this one moved to a page that had been read, and another
- * with an old date took its place on the page that was read next. `goneId`: that one was deleted.
+ * While a long list was read for the first time, one submission was deleted, so that this one moved to a page that had been read,
+ * and another with an old date took its place on the page that was read next. `goneId`: that one was deleted.
  */
 function movedAway(
   { id, formId, status }: Submission,
@@ -100,7 +103,7 @@ function movedAway(
 ): Excuse | null {
   const from = isWhole ? askedFrom : comparedAt;
   const inForm = window.filter((each) => each.formId === formId && each.at > from);
-  // Where the claim rests on more than the reading: later counts are equal only if the one that is gone, and still stored, has
+  // If the claim is based on more than the reading: later counts are equal only if the one that is gone, and still stored, has
   // the status of the one that is missing.
   const isReading = isWhole || submissionsAsOf === comparedAt;
   const gone = inForm.find(
@@ -117,7 +120,7 @@ function movedAway(
   return { rule: 'list moves', submission: id, event: gone, hiddenBy: [came] };
 }
 
-/** One of the same status that moved away while this one was deleted, and is missing: the counts are equal. */
+/** One with the same status that moved away while this one was deleted, and is missing: the counts are equal. */
 function missedFor(
   source: Source,
   copy: Copy,
@@ -133,18 +136,20 @@ function missedFor(
   return null;
 }
 
-/** Whether the copy lacks a change, too, or lacked it when the counts were asked, and the next change undid it. */
+/**
+ * Whether the copy lacks a change, too, or lacked it when the counts were requested, and the next change reverted it.
+ */
 function isUnseen(source: Source, copy: Copy, event: SourceEvent, askedAt: number): boolean {
   const submission = source.submissions.get(event.id);
   if (submission === undefined) return false;
   const stored = storedStatus(copy, submission);
   if (stored !== (submission.exists ? submission.status : null)) return true;
   const before = source.events.findLast(({ id, at }) => id === event.id && at <= askedAt);
-  // The copy has it as it was before the change.
+  // The copy has the state before the change.
   return event === before && stored === event.left && stored !== event.entered;
 }
 
-/** The status that the copy accounts for; null where it has no live row. */
+/** The status that the copy accounts for; null if it has no live row. */
 function storedStatus(copy: Copy, { id, formId }: Submission): string | null {
   const row = copy.get(formId)?.rows.get(id);
   return row === undefined || row.isDeleted ? null : row.status;

@@ -67,12 +67,12 @@ export class History {
   readonly #refills = new Refills();
   readonly #targets: readonly string[];
   readonly #places: ReadonlyMap<string, Place>;
-  /** Since when everything of a form in a target was compared, by target and form, as last claimed. */
+  /** The time since which everything of a form in a target was compared, by target and form, as last claimed. */
   readonly #comparedAt = new Map<string, number>();
   readonly #workers: Workers;
   #isBusy = false;
   #changeNumber = 0;
-  /** When people last moved things about in the tab of a form that the program was working on, by target and form. */
+  /** When people last moved things in the tab of a form that the program was working on, by target and form. */
   readonly #rearranged = new Map<string, number>();
   #step: Step | undefined;
   #stepAt = 0;
@@ -148,7 +148,7 @@ export class History {
         return this.#wait(step.ms ?? 0, step.changes ?? 0);
       case 'deed':
         await this.#deed(step, random);
-        // What a person did is noticed at once.
+        // A person's action is noticed at once.
         return this.#judgeStatus();
       case 'fresh':
         return this.#fresh(step);
@@ -178,7 +178,7 @@ export class History {
     if (!this.#isBusy || this.#changeNumber >= MOST_CHANGES) return;
     if (this.#plan.writeBack) this.#someoneIsFaster(path);
     if (!this.world.random.chance(this.#plan.busy)) return;
-    // Several at once may cancel in every count.
+    // Several concurrent changes may cancel each other in every count.
     do this.#change();
     while (this.world.random.chance(0.3));
   }
@@ -191,7 +191,7 @@ export class History {
       this.#rearranged.set(key, this.#source.now);
   }
 
-  /** And between its runs. */
+  /** Also between its runs. */
   #peopleActBefore({ seed }: Step): void {
     const random = new Random(seed + 3);
     for (let n = this.#plan.people ?? 1; n > 0 && random.chance(0.5); n--)
@@ -243,7 +243,7 @@ export class History {
     return process;
   }
 
-  /** Lets processes work while the source is as busy as it is drawn. */
+  /** Lets processes work while the source is as busy as drawn. */
   async #run<T>(actors: { process: SimProcess; work: () => Promise<T> }[]): Promise<Ending<T>[]> {
     this.#isBusy = this.#step !== undefined && this.#plan.busy > 0;
     this.#api.faults.rate = this.#step === undefined ? 0 : this.#plan.faultRate;
@@ -292,7 +292,7 @@ export class History {
         full: step.full === true && index === 0,
         accept: step.accept === true && index === 0,
       });
-      // The second one comes later, so that it knows what the first one does not.
+      // The second process starts later, so that it knows more than the first.
       const delayMs = index === 0 ? 0 : new Random(step.seed + 5).below(300);
       const work = async (): Promise<Printed> => {
         if (delayMs > 0) await this.world.sleep(process, delayMs, undefined);
@@ -345,7 +345,7 @@ export class History {
     }
   }
 
-  /** A scheduled poll, and all jobs that it leads to; people may act in the middle of it. */
+  /** A scheduled poll, and all jobs that it adds; people may act in the middle of it. */
   async #tick(step: Step): Promise<void> {
     this.#polledAt.push(this.#source.now);
     const workers = this.#workers.begin(step.processes ?? 1, this.#settings(), step.crashAt ?? 0);
@@ -357,7 +357,7 @@ export class History {
     await this.#judgeStatus();
   }
 
-  /** Notes how a job of the queue ended. */
+  /** Records how a job of the queue ended. */
   #noteJob(job: Job, outcome: string, process: SimProcess): void {
     if (job.kind !== 'sync') return;
     this.tally.runs++;
@@ -365,7 +365,7 @@ export class History {
     if (outcome === 'ok' && !process.isDead) this.#refills.noteMade(job.target, job.formId);
   }
 
-  /** The command of a person, while workers work. */
+  /** The command of a person while workers work. */
   #inBetween(step: Step): Actor<void>[] {
     if (step.deed === undefined) return [];
     const random = new Random(step.seed + 6);
@@ -387,7 +387,7 @@ export class History {
   }
 
   async #deed(step: Step, random: Random): Promise<void> {
-    // Something is to be old enough.
+    // Something must be old enough.
     if (step.deed === 'purge') this.world.clock.now += PURGED_AFTER_MS;
     const deed = this.#people.plan(step.deed ?? 'pause', random);
     if (deed === null) return;
@@ -404,7 +404,7 @@ export class History {
     if (printed !== undefined) deed.done?.(printed.code);
     this.world.say(`it exits with ${printed?.code ?? 'nothing'}`);
     if (printed !== undefined && deed.mistaken !== undefined && printed.code !== 2) {
-      // A source that fails leaves it open whether it has a name: then only the forms that the name may mean are stopped.
+      // If a source fails, it is unknown whether it has a name: then only the forms that the name may mean are stopped.
       const mayFail = this.#plan.faultRate > 0 || contradictsItself(this.#plan.behaviour);
       if (!mayFail || printed.code !== 1 || !leavesNamesOpen(printed))
         this.#break('L11', `${deed.text} exits with ${printed.code}`);
@@ -420,7 +420,7 @@ export class History {
 
   #isPurging = false;
 
-  /** A form that the source cannot show, or a target that cannot be used, holds up no other. */
+  /** A form that the source cannot show, or a target that cannot be used, delays no other. */
   async #broken(random: Random): Promise<void> {
     const forms = this.#source.forms.filter(
       ({ id, exists }) => exists && this.#people.isChosen(id),
@@ -448,12 +448,12 @@ export class History {
       .filter(({ target, formId }) => !this.#people.isRefusing(target, formId));
     const { behaviour, busy, faultRate } = this.#plan;
     const isCalm = busy === 0 && faultRate === 0 && !contradictsItself(behaviour);
-    // With two forms it is unknown whether each has a list of its own.
+    // With two forms it is unknown whether each has its own list.
     const mayFail = !isCalm || (!isTarget && forms.length < 3);
     this.#breakIf(isolationBreach(outage, runsOf(printed), places, mayFail));
   }
 
-  /** L16: what changes reaches every target within two polls, and a quiet poll costs eight requests. */
+  /** L16: changes reach every target within two polls, and a quiet poll costs eight requests. */
   async #fresh(step: Step): Promise<void> {
     const isPlain = deviations(this.#plan.behaviour).length === 0 && this.#people.isUsual;
     if (!isPlain || this.#plan.targets > 1) return;
@@ -464,7 +464,7 @@ export class History {
     const quiet = this.#step;
     this.#step = undefined;
     const poll = async (): Promise<void> => {
-      // Polls are minutes apart: a lease of a process that is gone has ended.
+      // Polls are minutes apart: a lease of a dead process has expired.
       this.world.clock.now += 60_000;
       await this.#tick(step);
     };
@@ -511,7 +511,7 @@ export class History {
     this.#step = quiet;
   }
 
-  /** Reads every copy, and what may be seen of it by itself. */
+  /** Reads every copy, and judges what it shows on its own. */
   async #look(): Promise<Map<string, Copy>> {
     const copies = new Map<string, Copy>();
     const logs = [...this.world.logs.values()];
@@ -532,7 +532,7 @@ export class History {
     return copies;
   }
 
-  /** Where people accepted no more, and the source stood still. */
+  /** If people accepted no more, and the source did not change. */
   #mostDeleted(live: number): number {
     const { busy, maxDeleteFraction } = this.#plan;
     const isAccepted = this.#step === undefined || this.#step.accept === true;
@@ -540,8 +540,8 @@ export class History {
   }
 
   /**
-   * Which claims of `sync` may not hold any more. What one command claims may be undone before another one ends, which fails then,
-   * because it wrote beside the rows that people moved. So may the write-back of the same command.
+   * The claims of `sync` that may no longer hold. A claim of one command may be undone before another one ends, which then fails,
+   * because it wrote beside the rows that people moved. The write-back of the same command may undo it, too.
    */
   #undoneBy(
     printed: readonly Printed[],
@@ -553,7 +553,7 @@ export class History {
       (printed.length < commands || printed.some((each) => hasFailed(each, formId, target)));
   }
 
-  /** `isUndone`: whether a claim may not hold any more. */
+  /** `isUndone`: whether a claim may no longer hold. */
   #judgeSync(
     printed: Printed,
     from: number,
@@ -618,10 +618,10 @@ export class History {
     return claims;
   }
 
-  /** What metrics show where `status` has just printed its claims. */
+  /** The output of metrics when `status` has just printed its claims. */
   #samples: Samples = new Map();
 
-  /** When `status` first claimed this of a form in a target. */
+  /** When `status` first claimed this for a form in a target. */
   #firstMet({ formId, target, submissionsAsOf, statusesAsOf }: Claim): Asked {
     const key = `${target} ${formId} ${submissionsAsOf} ${statusesAsOf}`;
     const met = this.#met.get(key) ?? this.#askedJustNow();
@@ -638,7 +638,7 @@ export class History {
   #lookedAt = 0;
   readonly #polledAt: number[] = [];
 
-  /** What `status` says now, of all forms. */
+  /** The current output of `status` for all forms. */
   async #judgeStatus(): Promise<void> {
     const claims = await this.#claims();
     const copies = await this.#look();
@@ -695,7 +695,7 @@ export class History {
     this.tally.patches++;
     const rows = new Map<string, CopiedRow | undefined>();
     for (const [target, place] of this.#places) {
-      // A row that people took away since it was stored.
+      // A row that people removed after it was stored.
       if (this.#people.hasHarmed(target, submission.formId, this.#stepAt)) continue;
       const copy = await place.read();
       const forms = namesForms(this.#plan.behaviour) ? [submission.formId] : [...copy.keys()];
@@ -704,19 +704,19 @@ export class History {
     }
     const read = this.world.logOf(process).read.get(id);
     const began = this.#workers.since(process);
-    // A job that began in that millisecond may have asked before the pause was stored: a server answers while this clock stands.
+    // A job that began in that millisecond may have checked before the pause was stored: this clock stops for servers.
     const isPaused = this.#people.isPaused(submission.formId, began && began - 1);
-    // Not thrown into the program, which would take it for an answer.
+    // Not thrown into the program, which would treat it as an answer.
     for (const text of this.#patchJudge.faults(process, id, read, rows, isPaused))
       this.breaches.push({ law: 'L7', text });
   }
 
-  /** What was forgotten, hashed or is not selected any more is nowhere. */
+  /** Answers that were forgotten, are hashed or are no longer selected are nowhere. */
   #judgeTraces(isSettled: boolean): void {
     this.#breakIf(bannedTraces(this.#dir, this.#source, this.#people.banned(), isSettled));
   }
 
-  /** At the end nothing changes any more, and nothing fails: everything has to be there, and a second run writes nothing. */
+  /** At the end nothing changes, and nothing fails: everything must be copied, and a second run writes nothing. */
   async #judgeQuiet(): Promise<void> {
     this.world.say('— nothing changes any more');
     this.world.random = new Random(this.#plan.seed + 99);
@@ -724,18 +724,18 @@ export class History {
     const step: Step = { seed: this.#plan.seed + 99, what: 'sync', full: true, accept: true };
     const isSound = !contradictsItself(this.#plan.behaviour);
     let [first] = await this.#sync(step);
-    // Work left half-done, or moved during the last reading, may take one more.
+    // Unfinished work, or rows moved during the last reading, may take one more run.
     if (first === undefined || runsOf(first).some(({ outcome }) => outcome !== 'ok')) {
       [first] = await this.#sync(step);
     }
-    // A name in the settings that nothing has stops the program (L11).
+    // An unknown name in the settings stops the program (L11).
     if (first !== undefined && errorOf(first) === 'SETTINGS' && this.#people.namesWhatIsGone)
       return;
     const copies = await this.#look();
     for (const run of first === undefined ? [] : runsOf(first)) {
       if (this.#source.formOf(run.formId)?.exists !== true) continue;
       if (run.outcome !== 'ok') {
-        // A long list that comes in another order each time is proven only by luck.
+        // A long list in another order each time is proven only by chance.
         const { order, ties } = this.#plan.behaviour;
         const isLucky = order === 'shuffled' || ties === 'shuffled';
         const isLong = this.#source.existing(run.formId).length > 5 * this.#plan.pageSize;

@@ -11,17 +11,17 @@ import {
   versionsBetween,
 } from './source.ts';
 
-/** When a claim can have been deceived. */
+/** When a claim can have been wrong without a fault of the program. */
 export interface Asked {
-  /** When it was first met: nothing later can have. */
+  /** When it was first observed: nothing later can be the cause. */
   readonly askedTo: number;
-  /** When the copies were last read before: what happened since may have been unknown when counts were asked. */
+  /** When the copies were last read before: later changes may have been unknown when counts were requested. */
   readonly knownUntil: number;
   /** When polls began. */
   readonly polledAt: readonly number[];
 }
 
-/** Something that the program says about a form in a target, and as of when (milliseconds; null: it says nothing). */
+/** A claim of the program about a form in a target, and its time (milliseconds; null: it claims nothing). */
 export interface Assertion extends Asked {
   /** `status`, `sync` and so on. */
   readonly by: string;
@@ -30,23 +30,23 @@ export interface Assertion extends Asked {
   readonly submissionsAsOf: number | null;
   readonly statusesAsOf: number | null;
   readonly answersAsOf: number | null;
-  /** So many rows that the claim says it does not speak for. */
+  /** The number of rows that the claim excludes. */
   readonly except: number;
-  /** So many rows that it names as not stored unchanged. */
+  /** The number of rows that it reports as not stored unchanged. */
   readonly rejected: number;
-  /** When what it rests on was asked: a change in between may have been on either side of it. */
+  /** When its counts were requested: a change in between may or may not be part of them. */
   readonly askedFrom: number;
-  /** Since when changes may have escaped counts: the last comparison row by row. */
+  /** The time since which changes may not have been counted: the last comparison row by row. */
   readonly comparedAt: number;
-  /** Rows were compared, so that no count had to tell. */
+  /** Rows were compared, so that no count was needed. */
   readonly isWhole: boolean;
 }
 
 /** Changes by people, which earlier claims do not cover. */
 export interface Special {
-  /** Forgotten, or nearly so: no claim covers them. */
+  /** Forgotten, or possibly so: no claim covers them. */
   readonly forgotten: ReadonlySet<string>;
-  /** Forgotten for certain: kept away. */
+  /** Certainly forgotten: kept out. */
   readonly erased: ReadonlySet<string>;
   /** When people last changed a form's table in a target, by target and form. */
   readonly touched: ReadonlyMap<string, number>;
@@ -56,7 +56,7 @@ export interface Special {
   readonly isHashed: (fieldId: string) => boolean;
 }
 
-/** What happened in histories. */
+/** The events of histories. */
 export interface Tally {
   claims: number;
   excused: number;
@@ -78,7 +78,7 @@ export const newTally = (): Tally => ({
   acts: 0,
 });
 
-/** Checks one claim against what the source was, at the moment that it is made. */
+/** Checks one claim against the source, when it is made. */
 export function judgeClaim(
   source: Source,
   copy: Copy,
@@ -92,7 +92,7 @@ export function judgeClaim(
   const now = source.now;
   const since = claim.submissionsAsOf;
   if (since === null || form === undefined) return [];
-  // Claims do not cover a form that came or went since.
+  // Claims do not cover a form that was added or removed since then.
   if (!form.exists || form.lives.some(({ at }) => at > since)) return [];
   const touched = special.touched.get(`${claim.target} ${claim.formId}`) ?? 0;
   if (touched > claim.askedFrom) return [];
@@ -148,7 +148,7 @@ export function judgeClaim(
       report('L1', submission, 'ghost', `${nameOf(submission)} is gone and is live`);
     }
     if (!isLive || !submission.exists) continue;
-    // Cells of its row could not be written, which the list says, and the claim how many rows that are.
+    // Cells of its row could not be written, which the list reports, and the claim gives the number of such rows.
     let isCounted = false;
     const isNamed = (): boolean => {
       if (held?.rejected.get(submission.id)?.isBlocked !== true) return false;
@@ -157,7 +157,7 @@ export function judgeClaim(
       return blocked <= claim.rejected;
     };
     const { statusesAsOf } = claim;
-    // A cell that people cleared stays so until the next comparison.
+    // A cell that people cleared stays empty until the next comparison.
     const answersAsOf = touched > (claim.answersAsOf ?? 0) ? null : claim.answersAsOf;
     if (
       statusesAsOf !== null &&
@@ -166,7 +166,7 @@ export function judgeClaim(
     ) {
       const seen = versionsBetween(submission, statusesAsOf, now);
       const isRight = seen.some(({ status }) => status === row.status);
-      // A claim does not speak for a row that it is made except for.
+      // A claim does not cover a row that it excludes.
       if (!isRight && !isNamed() && !(isListed && ++ghosts <= claim.except))
         report(
           'L17',
@@ -235,7 +235,7 @@ const describe = (
   return `${show(answers?.get(fieldId ?? ''))} at the source, ${show(cell(field?.column))} and ${show(cell(field?.textColumn))} in ${field?.column ?? 'no column'}`;
 };
 
-/** A live row of a submission of another form, if that form neither came nor went since then. */
+/** A live row of a submission of another form, if that form was neither added nor removed since then. */
 function alienRow(source: Source, { formId, rows }: CopiedForm, since: number): string | null {
   for (const { id, isDeleted } of rows.values()) {
     const owner = source.formOf(source.submissions.get(id)?.formId ?? formId);
@@ -245,7 +245,7 @@ function alienRow(source: Source, { formId, rows }: CopiedForm, since: number): 
   return null;
 }
 
-/** A cell that is to be a hash, and shows its answer. */
+/** A cell that must be a hash, and shows its answer. */
 function plainAnswer({ fields, rows, people }: CopiedForm, special: Special): string | null {
   for (const { fieldId, column } of fields) {
     if (column === null || !special.isHashed(fieldId)) continue;
@@ -258,7 +258,7 @@ function plainAnswer({ fields, rows, people }: CopiedForm, special: Special): st
   return null;
 }
 
-/** The first field whose cell is not what the answers say; null where all are right. */
+/** The first field whose cell does not match the answers; null if all do. */
 function differingField(
   held: CopiedForm,
   row: CopiedRow,
@@ -286,7 +286,7 @@ function differingField(
 
 const isBlank = (value: unknown): boolean => value === undefined || value === null || value === '';
 
-/** Whether a cell holds an answer: blanks are alike, texts stay texts, numbers keep all their digits. */
+/** Whether a cell contains an answer: blanks are equal, texts stay texts, numbers keep all their digits. */
 export function isSame(value: unknown, stored: unknown): boolean {
   if (isBlank(value)) return isBlank(stored);
   if (isBlank(stored)) return false;
@@ -298,7 +298,7 @@ export function isSame(value: unknown, stored: unknown): boolean {
   return isJson(stored, value);
 }
 
-/** Whether a text is the JSON of a value, however it is spaced. */
+/** Whether a text is the JSON of a value, with any spacing. */
 function isJson(stored: unknown, value: unknown): boolean {
   try {
     const parsed: unknown = typeof stored === 'string' ? JSON.parse(stored) : stored;
@@ -308,7 +308,9 @@ function isJson(stored: unknown, value: unknown): boolean {
   }
 }
 
-/** What of the source a quiet copy lacks, or holds otherwise: L1 to the letter. Null where they are the same. */
+/**
+ * The submissions of the source that a quiet copy lacks, or stores differently: L1, exactly. Null if they are the same.
+ */
 export function difference(
   source: Source,
   copy: Copy,
@@ -322,7 +324,7 @@ export function difference(
     const row = held?.rows.get(id);
     const isLive = row !== undefined && !row.isDeleted;
     if (!exists) {
-      // Asked for by its ID, it may answer neither that it is there nor that it is gone.
+      // On a request by ID, it may answer neither that it exists nor that it is gone.
       if (isLive && held?.rejected.has(id) !== true)
         return `${nameOf(submission)} is gone and is live`;
       continue;

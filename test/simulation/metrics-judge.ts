@@ -17,7 +17,7 @@ export function samplesIn(text: string): Samples {
 
 /**
  * L17: metrics claim neither more nor less than `status`, whose claim is judged by the source, and count the rows of the copy. `held`:
- * undefined where the copy has no such form, or people changed it since.
+ * undefined if the copy has no such form, or people changed it since.
  */
 export function metricsBreach(
   samples: Samples,

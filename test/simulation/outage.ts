@@ -2,7 +2,7 @@ import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { Breach } from './breach.ts';
 import type { Run } from './program.ts';
 
-/** Puts something else in a database's place; returns what takes it away again. */
+/** Puts something else in a database's place; returns a function that removes it. */
 export function breakDatabase(path: string): () => void {
   const files = ['', '-wal', '-shm'].map((end) => `${path}${end}`);
   const kept = files.filter((file) => existsSync(file));
@@ -17,7 +17,7 @@ export function breakDatabase(path: string): () => void {
 /** The unusable part: a form at the source, or a target. */
 export type Outage = { readonly form: string } | { readonly target: string };
 
-/** L12: it holds up no other. `places`: the forms and targets that each need a run. */
+/** L12: it delays no other. `places`: the forms and targets that each need a run. */
 export function isolationBreach(
   outage: Outage,
   runs: readonly Run[],

@@ -3,9 +3,11 @@ import type { CopiedRow } from './copy.ts';
 
 type Reading = ReturnType<ApiLog['read']['get']>;
 
-/** Judges each PATCH by what its process knew, and by what the targets hold, when it reaches the source (L7). */
+/**
+ * Judges each PATCH when it reaches the source, by the knowledge of its process and the content of the targets (L7).
+ */
 export class PatchJudge {
-  /** What a process had read when it last sent a PATCH: each needs a reading of its own. */
+  /** The last reading of a process before its last PATCH: each PATCH needs its own reading. */
   readonly #used = new WeakMap<object, Map<string, Reading>>();
 
   /** The fault. `rows`: of the submission, by target. */

@@ -8,32 +8,32 @@ import type { Random } from './random.ts';
 import type { Source, SourceForm } from './source.ts';
 import type { Banned } from './traces.ts';
 
-/** What a person is about to do: to the target itself, or with a command. */
+/** A person's next action: on the target itself, or with a command. */
 export interface PlannedDeed {
   readonly text: string;
-  /** A command line; what is done to a file has been done already. */
+  /** A command line; changes to a file have already been made. */
   readonly args?: readonly string[];
   /** Before the command runs, which may die. */
   readonly begun?: () => void;
   readonly done?: (code: number) => void;
-  /** Other settings, for this command only; they hold a mistake, and nothing may come of it. */
+  /** Other settings, only for this command; they contain a mistake, and nothing may change. */
   readonly mistaken?: Readonly<Record<string, string>>;
   /** The target in which nothing is left. */
   readonly empties?: string;
-  /** Rows that were marked deleted before then are to go (milliseconds). */
+  /** Rows that were marked deleted before this time must be removed (milliseconds). */
   readonly purgesBefore?: number;
 }
 
 const HASH_KEY = { HASH_KEY: 'a-key-of-thirty-two-characters-at-least' };
 
-/** People at the targets and at the settings, and what must be known of them to judge a claim. */
+/** People at the targets and at the settings, with the facts about them that are needed to judge a claim. */
 export class People {
   readonly #source: Source;
   readonly #targets: readonly string[];
   readonly #path: (target: string) => string;
   readonly #places: ReadonlyMap<string, Place>;
   readonly #touched = new Map<string, number>();
-  /** Perhaps forgotten: the command may have died. */
+  /** Possibly forgotten: the command may have died. */
   readonly #forgotten = new Set<string>();
   readonly #erased = new Set<string>();
   /** Undefined: every field. */
@@ -42,11 +42,11 @@ export class People {
   readonly #chosen: readonly string[] | undefined;
   readonly #hashed = new Set<string>();
   readonly #privateSince = new Map<string, number>();
-  /** Forms that are paused for certain, and since when. */
+  /** Forms that are certainly paused, with the start times. */
   readonly #paused = new Map<string, number>();
-  /** And those whose pause may have died. */
+  /** Forms whose pause command may have died. */
   readonly #perhapsPaused = new Set<string>();
-  /** Forms of which cells are or were protected, by target and form. */
+  /** Forms whose cells are or were protected, by target and form. */
   readonly #protected = new Set<string>();
   /** Targets in which a trigger refuses rows. */
   readonly #refusing = new Set<string>();
@@ -73,7 +73,7 @@ export class People {
       );
   }
 
-  /** Nothing is paused, refused, protected or chosen. */
+  /** Nothing is paused, refused, protected or selected. */
   get isUsual(): boolean {
     return [this.#perhapsPaused, this.#hashed, this.#refusing, this.#protected].every(
       ({ size }) => size === 0,
@@ -88,7 +88,7 @@ export class People {
     if (this.#source.forms.some(({ id, exists }) => !exists && this.#chosen?.includes(id) === true))
       return true;
     const names = [...(this.#selected ?? []), ...this.#hashed];
-    // Where no form shows its fields, a name is known only by the answers that there are.
+    // If no form shows its fields, a name is known only from the available answers.
     if (this.#source.behaviour.sections === 'absent' && names.length > 0) return true;
     return names.some((id) => !there.some((field) => field.id === id));
   }
@@ -112,12 +112,12 @@ export class People {
     return this.#chosen?.includes(formId) ?? true;
   }
 
-  /** Whether a form was paused for certain at an instant; by default now. */
+  /** Whether a form was certainly paused at an instant; by default now. */
   isPaused(formId: string, at = this.#source.now): boolean {
     return (this.#paused.get(formId) ?? Infinity) <= at;
   }
 
-  /** What may be in no file. */
+  /** Data that may be in no file. */
   banned(): Banned {
     return { erased: this.#erased, privateSince: this.#privateSince, hashed: this.#hashed };
   }
@@ -144,7 +144,7 @@ export class People {
     });
   }
 
-  /** Whether they did something since then that takes rows or cells of a form away. */
+  /** Whether they have since then removed rows or cells of a form. */
   hasHarmed(target: string, formId: string, since: number): boolean {
     return (this.#touched.get(`${target} ${formId}`) ?? 0) > since;
   }
@@ -155,7 +155,7 @@ export class People {
     if (effect === 'protection') this.#protected.add(`${target} ${formId}`);
   }
 
-  /** Takes triggers and protections away; the commands that end all pauses. */
+  /** Removes triggers and protections; returns the commands that end all pauses. */
   toNormal(): string[][] {
     for (const place of this.#places.values()) place.mend?.();
     for (const target of this.#refusing) {
@@ -170,7 +170,7 @@ export class People {
     return commands;
   }
 
-  /** Does what is done to a target directly; null where there is nothing to do it to. */
+  /** Makes the direct changes to a target; null if there is nothing to change. */
   plan(deed: Deed, random: Random): PlannedDeed | null {
     const forms = this.#source.forms.filter(({ id, exists }) => exists && this.isChosen(id));
     const form = forms.length === 0 ? undefined : random.pick(forms);
@@ -296,7 +296,7 @@ export class People {
     };
   }
 
-  /** From now on no new answer may be stored unchanged; where nothing was stored yet, none at all. */
+  /** From now on no new answer may be stored unchanged; if nothing was stored yet, no answer at all. */
   #makePrivate(fieldId: string): void {
     const isBegun = this.#targets.some((target) => existsSync(this.#path(target)));
     this.#privateSince.set(fieldId, isBegun ? this.#source.now : 0);
@@ -331,7 +331,7 @@ export class People {
       this.#touched.set(`${target} ${form.id}`, this.#source.now);
       if (deed !== 'dropped-database') return { text: `${text} in ${target}` };
       this.#touchAll();
-      // With the list of what was forgotten (DESIGN, section 6), and what was paused.
+      // With the list of forgotten submissions (DESIGN, section 6), and the pauses.
       this.#erased.clear();
       this.#paused.clear();
       // The other target keeps its pauses.

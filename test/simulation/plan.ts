@@ -22,7 +22,7 @@ export const DEEDS = [
 ] as const;
 export type Deed = (typeof DEEDS)[number];
 
-/** One thing that is done, with a seed of its own, so that it goes the same way where another one is left out. */
+/** One action, with its own seed, so that it stays the same if another one is left out. */
 export interface Step {
   readonly seed: number;
   readonly what: 'sync' | 'tick' | 'verify' | 'changes' | 'wait' | 'deed' | 'fresh' | 'broken';
@@ -30,13 +30,13 @@ export interface Step {
   readonly accept?: boolean;
   /** How many processes do it at the same time. */
   readonly processes?: number;
-  /** After how many acts the first of them dies; below 0: after how many writes. 0 for never. */
+  /** The first of them dies after this many acts; below 0: after this many writes. 0 for never. */
   readonly crashAt?: number;
-  /** The first of them dies at the first act that this expression matches; of `sync` only. */
+  /** The first of them dies at the first act that this expression matches; only for `sync`. */
   readonly crashOn?: string;
-  /** At which of its requests one of them is suspended; 0 for never. */
+  /** The request at which one of them is suspended; 0 for never. */
   readonly sleepsAt?: number;
-  /** So many; before a verification, edits of answers; during a wait, new submissions. */
+  /** The number; before a verification, edits of answers; during a wait, new submissions. */
   readonly changes?: number;
   readonly ms?: number;
   readonly deed?: Deed;
@@ -54,12 +54,12 @@ export function stepText({ what, full, deed, processes = 1, crashAt = 0 }: Step)
   return `${what}${more.join('')}`;
 }
 
-/** A whole history, all of it drawn from a seed. */
+/** A whole history, drawn from a seed. */
 export interface Plan extends SourcePlan {
   readonly seed: number;
   readonly kind: SourceKind;
   readonly store: StoreKind;
-  /** How many submissions each form has at first. */
+  /** The initial number of submissions of each form. */
   readonly initial: readonly number[];
   readonly pageSize: number;
   readonly concurrency: number;
@@ -70,10 +70,10 @@ export interface Plan extends SourcePlan {
   readonly writeBack: boolean;
   readonly history: boolean;
   readonly maxDeleteFraction: number;
-  /** What may happen between any two requests, and how often something does. */
+  /** The changes that may happen between any two requests, and how often. */
   readonly changes: readonly ChangeKind[];
   readonly busy: number;
-  /** How often people do something to a spreadsheet, compared with the usual; undefined: as usual. */
+  /** How often people do something to a spreadsheet, relative to the default; undefined: the default. */
   readonly people?: number;
   readonly faultRate: number;
   readonly steps: readonly Step[];
@@ -81,7 +81,10 @@ export interface Plan extends SourcePlan {
   readonly without: readonly string[];
 }
 
-/** `quiet`: nothing changes during runs. `busy`: it does. `odd`: the source is odd in one to three ways. `hostile`: both, and requests fail. */
+/**
+ * `quiet`: nothing changes during runs. `busy`: there are changes. `odd`: the source is odd in one to three ways. `hostile`: both, and requests
+ * fail.
+ */
 export const SOURCE_KINDS = ['quiet', 'busy', 'odd', 'hostile'] as const;
 export type SourceKind = (typeof SOURCE_KINDS)[number];
 
@@ -98,7 +101,7 @@ const CHANGE_SETS: readonly (readonly ChangeKind[])[] = [
   ['new', 'delete-many', 'status'],
   ['swap', 'import', 'new', 'edit'],
 ];
-/** The actions of people in one history: things that bear on each other. */
+/** The actions of people in one history: actions that affect each other. */
 const DEED_SETS: readonly (readonly Deed[])[] = [
   ['pause', 'pause', 'resume'],
   ['forget', 'forget', 'unforget'],
@@ -115,7 +118,7 @@ const FORM_CHANGES: readonly ChangeKind[] = [
   'trade-slugs',
 ];
 
-/** Draws a history: one in four is a first copy of a list that moves while it is read, and no more. */
+/** Draws a history: one in four is only a first copy of a list that moves while it is read. */
 export function drawPlan(seed: number, kinds: readonly SourceKind[] = SOURCE_KINDS): Plan {
   const drawn = drawWhole(seed, kinds);
   const plan = [withRefusals, withPause, withNight, withCrashes, withRetractions].reduce(
@@ -125,7 +128,7 @@ export function drawPlan(seed: number, kinds: readonly SourceKind[] = SOURCE_KIN
   return seed % 4 === 3 && kinds.includes('busy') ? asFirstCopy(plan) : plan;
 }
 
-/** Of write-back to an odd source much depends on how it takes changes of status. */
+/** Write-back to an odd source depends much on how it handles changes of status. */
 function withRefusals(plan: Plan): Plan {
   const random = new Random(plan.seed ^ 0x4ef5);
   if (plan.behaviour === PLAIN || !plan.writeBack || !random.chance(0.4)) return plan;
@@ -134,7 +137,7 @@ function withRefusals(plan: Plan): Plan {
   return { ...plan, behaviour: { ...plan.behaviour, transitions, patchAnswer } };
 }
 
-/** People submit while nobody polls. */
+/** People submit while no process polls. */
 function withNight(plan: Plan): Plan {
   const random = new Random(plan.seed ^ 0x91647);
   const steps = plan.steps.map((step) =>
@@ -143,7 +146,7 @@ function withNight(plan: Plan): Plan {
   return { ...plan, steps };
 }
 
-/** Half of the crashes come just after something was written. */
+/** Half of the crashes come just after a write. */
 function withCrashes(plan: Plan): Plan {
   const random = new Random(plan.seed ^ 0xc5c1);
   const steps = plan.steps.map((step) =>
@@ -154,7 +157,9 @@ function withCrashes(plan: Plan): Plan {
   return { ...plan, steps };
 }
 
-/** All submissions come with the same status, and people retract what has just come: their counts cancel easily. */
+/**
+ * All submissions arrive with the same status, and people retract recent ones: their counts cancel each other easily.
+ */
 function withRetractions(plan: Plan): Plan {
   const random = new Random(plan.seed ^ 0xc4a7);
   return plan.changes.includes('delete') && random.chance(0.3) ? retracting(plan) : plan;
@@ -206,7 +211,7 @@ function drawWhole(seed: number, kinds: readonly SourceKind[]): Plan {
   const deletesMany = changes.includes('delete-many');
   if (random.chance(0.3)) changes.push(...FORM_CHANGES);
   if (behaviour.doubles !== 'none') changes.push('double');
-  // So many pages that counts are narrowed, instead of all being read.
+  // Enough pages that counts are narrowed, instead of reading all pages.
   const isLong = random.chance(0.2);
   const initial = isLong
     ? [40]
@@ -223,7 +228,7 @@ function drawWhole(seed: number, kinds: readonly SourceKind[]): Plan {
     company: targets > 1 ? 0.6 : 0.25,
     pauses: deeds.includes('pause') ? 0.5 : writeBack ? 0.12 : 0,
   };
-  // Hashing and purging have rules for rows that are marked deleted: some have to be.
+  // Hashing and purging have rules for rows that are marked deleted: some must be.
   if (deeds.includes('hash') || deeds.includes('purge')) changes.push('delete');
   const steps = Array.from({ length: 2 + random.below(4) }, () => drawStep(random, habits)).flatMap(
     (step) => (isBusy || !random.chance(0.5) ? [step] : [drawChanges(random), step]),
@@ -260,10 +265,9 @@ function drawWhole(seed: number, kinds: readonly SourceKind[]): Plan {
 }
 
 /**
- * The plan with a behavior (`point=value`), a change or a deed in it that it may not have drawn; with `people=N`, who work in a
- * spreadsheet N times as often; with a `night` before each of its runs,
- * in which people submit and change things; or with a `crash` of most of its runs, just after something was written. Throws where `what` is none
- * of them.
+ * The plan with a behavior (`point=value`), a change or an action in it that it may not have drawn; with `people=N`, who work in a spreadsheet N
+ * times as often; with a `night` before each of its runs, in which people submit and change things; or with a `crash` of most of its runs, just
+ * after a write. Throws if `what` is none of them.
  */
 export function withMore(plan: Plan, what: string): Plan {
   const [, people] = /^people=(\d+)$/.exec(what) ?? [];
@@ -308,7 +312,7 @@ export function withMore(plan: Plan, what: string): Plan {
 const NIGHT_MS = 40 * 60_000;
 const DOUBLE: readonly ChangeKind[] = ['double'];
 
-/** A run of one form writes some twelve times. */
+/** A run of one form writes about twelve times. */
 const crashAfterWrite = (random: Random): number => -1 - random.below(12);
 
 /** Half of all crashes are among the first thirty acts. */
@@ -320,7 +324,7 @@ const drawChanges = (random: Random): Step => ({
   changes: 1 + random.below(4),
 });
 
-/** How likely things are in the steps of one history. */
+/** The probabilities in the steps of one history. */
 interface Habits {
   readonly deeds: readonly Deed[];
   readonly crashes: boolean;

@@ -1,36 +1,36 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Thrown into a process that was killed; nothing of it may act from then on. */
+/** Thrown into a process that was killed; none of its code may act after that. */
 export class Killed extends Error {
   constructor() {
     super('the process was killed');
   }
 }
 
-/** What may be closed by force when a process dies. */
+/** A resource that can be closed by force when a process dies. */
 export interface Handle {
   close(): void;
 }
 
 /**
- * One operating-system process of the program, as far as this one simulates it: what it opened, and when it dies. Everything that it
- * does to the world outside is counted; the crash comes at a number drawn before.
+ * One simulated operating-system process of the program: its resources, and when it dies. All its external actions are counted; the
+ * crash comes at a number drawn before.
  */
 export class SimProcess {
   readonly name: string;
   readonly handles = new Set<Handle>();
   readonly random: () => number;
-  /** It dies after so many more acts; below 0: after so many that have changed what outlives it. 0 for never. */
+  /** It dies after this many more acts; below 0: after this many acts with lasting changes. 0 for never. */
   crashAt = 0;
   /** It dies at the first act that this matches. */
   crashOn: RegExp | undefined;
-  /** At which request it is suspended; 0 for never. */
+  /** The request at which it is suspended; 0 for never. */
   sleepsAt = 0;
   requests = 0;
-  /** Until then nothing that it waits for happens (milliseconds). */
+  /** Until then none of its waits ends (milliseconds). */
   asleepUntil = 0;
   isDead = false;
-  /** Its actions when it died. */
+  /** Its last acts before its death. */
   lastAct = '';
   readonly #onDeath: (process: SimProcess) => void;
 
@@ -40,7 +40,7 @@ export class SimProcess {
     this.#onDeath = onDeath;
   }
 
-  /** One act, or one side of it. Throws {@link Killed} where the process dies here, or has died. */
+  /** One act, or one side of it. Throws {@link Killed} if the process dies here, or has died. */
   act(what: string): void {
     if (this.isDead) throw new Killed();
     if (this.crashOn?.test(what) !== true) {
@@ -53,7 +53,7 @@ export class SimProcess {
     throw new Killed();
   }
 
-  /** `kill -9`: open files are closed as by the operating system; waits last for ever. */
+  /** `kill -9`: open files are closed as by the operating system; waits never end. */
   kill(): void {
     if (this.isDead) return;
     this.isDead = true;
@@ -63,12 +63,12 @@ export class SimProcess {
   }
 }
 
-/** A commit, a file or a call that changes something has been made. */
+/** A commit, a file or a call that changes something was made. */
 const isWritten = (what: string): boolean => /^(?:after|when (?:POST|PUT|PATCH)) /.test(what);
 
 const current = new AsyncLocalStorage<SimProcess>();
 
-/** The process that the running code belongs to; undefined for the test itself. */
+/** The process to which the running code belongs; undefined for the test itself. */
 export const currentProcess = (): SimProcess | undefined => current.getStore();
 
 /** Runs the code of a process. */

@@ -16,15 +16,15 @@ import { Metrics } from '../../src/web/metrics.ts';
 import type { SimProcess } from './process.ts';
 import type { World } from './world.ts';
 
-/*
- * The door to the program, and the only file here that imports it: its command line, and the work of its queue. When the core is
- * replaced, this file changes and no other.
+/**
+ * The only file here that imports the program: its command line, and the work of its queue. If the core is replaced, only this
+ * file changes.
  */
 
 /** Settings, as in the environment. */
 export type Settings = Readonly<Record<string, string>>;
 
-/** How one run over a form in a target ended, as the program says. */
+/** How one run over a form in a target ended, as reported by the program. */
 export interface Run {
   readonly formId: string;
   readonly target: string;
@@ -33,7 +33,7 @@ export interface Run {
   readonly outcome: string;
   readonly code: string | null;
   readonly written: number;
-  /** Rows that the run says it does not speak for: held back, or to be looked for. */
+  /** Rows that the run excludes: held, or still to be looked for. */
   readonly except: number;
   /** Rows that it reports as not stored unchanged. */
   readonly rejected: number;
@@ -41,7 +41,7 @@ export interface Run {
   readonly error: string | null;
 }
 
-/** What a copy of a form is claimed to hold, and as of when (milliseconds; null: nothing is claimed). */
+/** The claim about a copy of a form, and its times (milliseconds; null: nothing is claimed). */
 export interface Claim {
   readonly formId: string;
   readonly target: string;
@@ -53,31 +53,31 @@ export interface Claim {
   readonly rejected: number;
   readonly state: string;
   readonly goneAt: string | null;
-  /** Codes of the reported problems, without those that another one explains. */
+  /** Codes of the reported problems, without those that another problem explains. */
   readonly problems: readonly string[];
-  /** Codes of what is reported of people's changes to the target. */
+  /** Codes of the notices about people's changes to the target. */
   readonly notices: readonly string[];
 }
 
-/** How `verify` found a form in a target. */
+/** The result of `verify` for a form in a target. */
 export interface Comparison {
   readonly formId: string;
   readonly target: string;
   readonly isEqual: boolean;
-  /** So many it names as listed as rejected, which may differ. */
+  /** The number of reported rows that are listed as rejected, which may differ. */
   readonly listed: number;
-  /** Nothing differs, or only changes too young to have been copied. */
+  /** Nothing differs, or only changes too recent to have been copied. */
   readonly isWell: boolean;
 }
 
-/** What a command printed, and its exit code. */
+/** The output of a command, and its exit code. */
 export interface Printed {
   readonly code: number;
   readonly json: unknown;
   readonly text: string;
 }
 
-/** A job of the queue: what survives a crash. */
+/** A job of the queue: it survives a crash. */
 export type Job =
   | {
       readonly kind: 'sync';
@@ -163,7 +163,7 @@ interface ClaimDocument {
   readonly undecided: number;
 }
 
-/** What of the printed documents is read here. */
+/** The parts of the printed documents that are read here. */
 interface RunDocument {
   readonly form: string;
   readonly target: string;
@@ -210,7 +210,7 @@ export const errorOf = (printed: Printed): string | null => documentOf(printed).
 export const hasFailedMark = (printed: Printed): boolean =>
   (documentOf(printed).writeBacks ?? []).some(({ code }) => code !== null);
 
-/** Whether it reports that of a form, or a run over it in a target that failed. */
+/** Whether it reports a failed write-back of a form, or a failed run over it in a target. */
 export const hasFailed = (printed: Printed, formId: string, target: string): boolean =>
   (documentOf(printed).writeBacks ?? []).some(
     (each) => each.form === formId && each.code !== null,
@@ -220,7 +220,7 @@ export const hasFailed = (printed: Printed, formId: string, target: string): boo
   );
 
 /**
- * Whether `sync --json` says that the source failed, or that a run was stopped for a name in the settings. Where all forms are paused,
+ * Whether `sync --json` reports that the source failed, or that a run was stopped for a name in the settings. If all forms are paused,
  * no run can report it, and nothing is copied.
  */
 export function leavesNamesOpen(printed: Printed): boolean {
@@ -277,13 +277,13 @@ export function claimsOf(printed: Printed): Claim[] {
 
 let metrics: Metrics | undefined;
 
-/** What `/metrics` of `start` shows where `status --json` prints this. */
+/** The output of `/metrics` of `start` when `status --json` prints this. */
 export async function metricsOf({ json }: Printed): Promise<string> {
   metrics ??= new Metrics({ version: VERSION, role: 'start' });
   return metrics.text(true, json as Report);
 }
 
-/** What `verify --json` printed. */
+/** The output of `verify --json`. */
 export function comparisonsOf(printed: Printed): Comparison[] {
   const forms = (documentOf(printed).forms ?? []) as readonly ComparedDocument[];
   return forms.map(({ form, target, outcome, listed = 0 }) => {
@@ -293,7 +293,7 @@ export function comparisonsOf(printed: Printed): Comparison[] {
   });
 }
 
-/** A `start` or `worker`: an app that stays open, whose jobs the test hands out. */
+/** A `start` or `worker`: an app that stays open, whose jobs the test assigns. */
 export class Worker {
   readonly process: SimProcess;
   readonly log = new Recorded({ decodeStrings: false });
@@ -308,7 +308,7 @@ export class Worker {
     this.#handlers = jobHandlers(this.#app);
   }
 
-  /** The scheduled check of the workspace: which jobs are to be queued. */
+  /** The scheduled check of the workspace: returns the jobs to queue. */
   async poll(): Promise<Job[]> {
     const { signal } = new AbortController();
     const { syncs, writeBacks } = await this.#handlers.poll(signal);
@@ -320,7 +320,7 @@ export class Worker {
     ];
   }
 
-  /** Does one job; `again`: it is to be tried again. */
+  /** Does one job; `again`: it must be tried again. */
   async work(job: Job): Promise<{ outcome: string; again: boolean }> {
     const { signal } = new AbortController();
     try {

@@ -27,7 +27,7 @@ export class Random {
     return items[this.below(items.length)] as T;
   }
 
-  /** Another stream, which does not depend on how much is drawn from this one later. */
+  /** Another stream, which is independent of how much is drawn from this one later. */
   fork(): Random {
     return new Random(this.below(2 ** 31));
   }

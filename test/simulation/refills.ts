@@ -1,9 +1,9 @@
 import type { Breach } from './breach.ts';
 import type { Claim } from './program.ts';
 
-/** Copies that people emptied: once they are made again, `status` has to report it (L17). */
+/** Copies that people emptied: after they are made again, `status` must report it (L17). */
 export class Refills {
-  /** Of which a process lived to note that they are made, by target and form. */
+  /** Copies for which a process recorded that they are made again, by target and form. */
   readonly #made = new Set<string>();
   readonly #emptied = new Set<string>();
 

@@ -6,7 +6,7 @@ import type { Tally } from './judge.ts';
 import { drawPlan, type Plan, type Step } from './plan.ts';
 import { newPlace, type Place, type StoreKind } from './stores.ts';
 
-/** How a history went. */
+/** How a history ended. */
 export interface Verdict {
   readonly breaches: readonly Breach[];
   readonly tally: Tally;
@@ -15,13 +15,16 @@ export interface Verdict {
 }
 
 export interface HistoryOptions {
-  /** Keep what happened, a line each. */
+  /** Record the events, one line each. */
   readonly story?: boolean;
 }
 
 const warm = new Set<StoreKind>();
 
-/** Modules that the program loads when it first needs them come in their own time: a history of no account loads them all. */
+/**
+ * Modules that the program loads on first use are loaded at different times, so a history whose result does not count loads
+ * them all first.
+ */
 async function warmUp(store: StoreKind): Promise<void> {
   warm.add(store);
   const step = { seed: 1, crashAt: 0 } as const;
@@ -35,7 +38,7 @@ async function warmUp(store: StoreKind): Promise<void> {
   await runHistory({ ...drawPlan(3, ['quiet']), store, writeBack: true, initial: [3], steps });
 }
 
-/** Runs a history, and judges every claim when it is made. It ends with the first breach. */
+/** Runs a history, and judges every claim when it is made. Ends at the first breach. */
 export async function runHistory(plan: Plan, options: HistoryOptions = {}): Promise<Verdict> {
   if (!warm.has(plan.store)) await warmUp(plan.store);
   const dir = scratchFolder('simulation');

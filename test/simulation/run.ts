@@ -60,7 +60,7 @@ if (values.seed !== undefined || values.plan !== undefined) {
   process.exit(verdict.breaches.length === 0 ? 0 : 1);
 }
 
-/** Prints the shortest story that breaks the same law, and how to tell it again. */
+/** Prints the shortest story that breaks the same law, and how to repeat it. */
 async function report(plan: Plan, verdict: Verdict, whole: boolean): Promise<void> {
   const law = verdict.breaches[0]?.law ?? '';
   const short = whole ? { plan, verdict } : await shrink(plan, law);
@@ -80,7 +80,7 @@ const byKind = new Map<SourceKind, Tally & { histories: number }>();
 const first = values.from === undefined ? randomInt(1_000_000_000) : Number(values.from);
 console.log(`Seeds from ${first}.`);
 let [requests, histories, broken] = [0, 0, 0];
-// Who stops a long soak still sees what it has shown.
+// A person who stops a long soak still sees its results.
 let isStopped = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (isStopped = true));
 const isOver = (): boolean => isStopped || spent() >= Number(values.seconds);
@@ -88,7 +88,7 @@ for (let seed = first; histories === 0 || !isOver(); seed++) {
   const plan = planOf(seed);
   const before = performance.now();
   const verdict = await runHistory(plan);
-  // Servers may be stopped as well: a history that was cut short tells nothing.
+  // Servers may be stopped, too: a history that was interrupted shows nothing.
   if (isStopped) break;
   const took = performance.now() - before;
   if (took > 10_000)

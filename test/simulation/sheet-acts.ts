@@ -4,12 +4,12 @@ import type { Person } from '../../packages/google-sheets-emulator/test/support/
 import type { Random } from './random.ts';
 import type { PersonAct } from './stores.ts';
 
-/*
- * What people do to the tab of a form. They mark what they add with the submission of its row, so that the judge sees later whether it
- * is still there: by notes, which go along with their row.
+/**
+ * People's actions on the tab of a form. They mark their additions with the submission of the row, so that the judge can check later
+ * whether they are still there: with notes, which move with their row.
  */
 
-/** The tab of a form, and where its columns are. */
+/** The tab of a form, and the places of its columns. */
 export interface FormTab {
   readonly sheetId: number;
   readonly columns: ReadonlyMap<string, number>;
@@ -36,20 +36,20 @@ export function formTabs({ inspect }: TestEmulator, spreadsheetId: string): Map<
   return tabs;
 }
 
-/** The notes on the ID of a row that a person copied, and on one that a person cleared. */
+/** The notes on the ID of a row that a person copied, and of one that a person cleared. */
 export const [COPY, CLEARED] = ['a copy', 'its ID was cleared'];
-/** What people add beside a submission begins so. */
+/** The prefix of people's additions beside a submission. */
 export const BESIDE = 'beside ';
 
-/** One thing that a person may do. */
+/** One possible action of a person. */
 interface Act {
   readonly text: string;
-  /** 'order': a loss where there are copies of rows, which show former answers: the upper one is the row of its submission. */
+  /** 'order': a loss if there are copies of rows, which show former answers: the upper one is the row of its submission. */
   readonly effect?: PersonAct['effect'] | 'order';
   readonly act: () => void;
 }
 
-/** What an act is about: a row of a form's tab, and one of its columns. */
+/** The object of an act: a row of a form's tab, and one of its columns. */
 interface Subject {
   readonly person: Person;
   readonly formId: string;
@@ -62,13 +62,13 @@ interface Subject {
 const idIn = ({ tab: { grid, columns }, row }: Subject): string =>
   String(grid[row]?.[columns.get('s:id') ?? -1] ?? '');
 
-/** Things that lose nothing, whenever they are done. */
+/** Acts that lose nothing at any time. */
 function harmless(subject: Subject): Act[] {
   const { person, formId, tab, row, column, random } = subject;
   const { columns, grid } = tab;
   const [ids, status] = [columns.get('s:id') ?? 0, columns.get('s:status') ?? 0];
   const id = idIn(subject);
-  // Few names, so that one tab takes the former name of another.
+  // Few names, so that one tab gets the former name of another.
   const title = `Renamed ${random.below(3)}`;
   const order = random.chance(0.5) ? 'ASCENDING' : 'DESCENDING';
   const own = Math.max(...columns.values()) + 1;
@@ -117,7 +117,7 @@ function harmless(subject: Subject): Act[] {
   ];
 }
 
-/** Things that take mirrored cells away, or write over them. */
+/** Acts that remove mirrored cells, or write over them. */
 function harmful(subject: Subject): Act[] {
   const { person, formId, tab, row, column, random } = subject;
   const { columns, grid } = tab;
@@ -153,7 +153,7 @@ function harmful(subject: Subject): Act[] {
   return acts.map(({ text, act }) => ({ text, act, effect: 'loss' }));
 }
 
-/** Protects a column, some rows, or where they cross. */
+/** Protects a column, some rows, or their intersection. */
 function protection({ person, formId, tab, row, column, random }: Subject): Act {
   const ofColumn = { left: column, right: column + 1 };
   const bottom = Math.min(row + 1 + random.below(3), tab.grid.length);
@@ -179,10 +179,10 @@ function subjectOf(
   return { person: people.at(spreadsheetId, tab.sheetId), formId, tab, row, column, random };
 }
 
-/** So much of what people do takes something away. */
+/** The share of people's actions that remove something. */
 const HARM = 0.06;
 
-/** A person does something to a tab. Null: it came to nothing. */
+/** A person does something to a tab. Null: nothing happened. */
 export function actOn(
   emulator: TestEmulator,
   spreadsheetId: string,
@@ -200,7 +200,7 @@ export function actOn(
   try {
     act();
   } catch {
-    // Google refused it, as it does a title that another tab has.
+    // Google refused it, such as a title that another tab has.
     return null;
   }
   if (effect !== 'order') return { formId, text, effect };
@@ -208,7 +208,7 @@ export function actOn(
   return { formId, text, effect: notes.some(({ note }) => note === COPY) ? 'loss' : 'none' };
 }
 
-/** What people take away from a tab, or write over. */
+/** The cells that people remove from a tab, or write over. */
 export function damage(
   emulator: TestEmulator,
   spreadsheetId: string,
@@ -228,7 +228,7 @@ export function damage(
       try {
         person.deleteTab();
       } catch {
-        // Google lets nobody delete the only visible tab.
+        // Google does not allow the only visible tab to be deleted.
         return null;
       }
       return `deletes the tab of ${formId}`;

@@ -13,9 +13,9 @@ import {
 } from './sheet-acts.ts';
 import type { Place } from './stores.ts';
 
-/*
- * The copy in a spreadsheet: the values of its cells, and the metadata that says which tab is whose. Times are those
- * of a spreadsheet in UTC.
+/**
+ * The copy in a spreadsheet: the values of its cells, and the metadata that assigns tabs to forms. Times are those of a
+ * spreadsheet in UTC.
  */
 
 type Value = string | number | boolean | null;
@@ -23,7 +23,7 @@ type Value = string | number | boolean | null;
 let started: Promise<TestEmulator> | undefined;
 
 async function startEmulator(): Promise<TestEmulator> {
-  // Only here, so that the simulation of a database needs nothing of Google's.
+  // Only here, so that the simulation of a database needs no Google package.
   const { startTestEmulator } =
     await import('../../packages/google-sheets-emulator/test/support/emulator.ts');
   const { EMULATOR_EMAIL, EMULATOR_TOKEN } =
@@ -121,7 +121,7 @@ function formIn(
       cells: Object.fromEntries(fields.map(({ column }) => [column, cell(line, column ?? '')])),
     };
     const isCleared = marks.get(at) === CLEARED;
-    // What lies in the column of a field begins with the ID of its submission.
+    // The texts in the column of a field begin with the ID of its submission.
     for (const [column, value] of line.entries()) {
       if (column === ids) continue;
       const [, beside] = /^beside (s\w+n\d+)$/.exec(String(value)) ?? [];
@@ -130,15 +130,15 @@ function formIn(
       const [, of] = /^(s\w+n\d+)\.\d/.exec(String(value)) ?? [];
       if (of !== undefined && !(isAnswer.has(column) && (of === id || isCleared))) astray.push(of);
     }
-    // Of a row that only shows an ID nothing is left: it stores no submission.
+    // A row that only shows an ID stores no submission: nothing is left of it.
     const isBlank = Object.values(row.cells).every((value) => value === null || value === '');
     if (row.status === '' && row.createdAt === '' && !row.isDeleted && isBlank) continue;
     if (id === '') {
-      // Without a time or a status it cannot be told from a row of people's own.
+      // Without a time or a status it cannot be distinguished from a person's own row.
       if (isCleared && row.status !== '' && row.createdAt !== '') others.push(row);
       continue;
     }
-    // Of two rows with one ID the upper one is the submission's.
+    // Of two rows with one ID the upper one belongs to the submission.
     if (rows.has(id)) others.push(row);
     else rows.set(id, row);
     if (marks.get(at) === COPY) continue;
@@ -160,7 +160,7 @@ function formIn(
   return { formId, table: formId, rows, twice, astray, fields, statuses: null, rejected, people };
 }
 
-/** What filters, tables and colors of people do not cover, of rows of submissions. */
+/** The rows of submissions that people's filters, tables and colors do not cover. */
 function uncovered(
   { inspect }: TestEmulator,
   spreadsheetId: string,
@@ -177,18 +177,21 @@ function uncovered(
   if (basicFilter === undefined && tables.length === 0) return ['the filter is gone'];
   return laid.flatMap(({ what, range }) => {
     const [start, end] = [range?.startRowIndex ?? 0, range?.endRowIndex ?? Infinity];
-    // Nothing is left of it but the header, and so no row that others could come above.
+    // Nothing is left of it but the header, and so no row above which others could be added.
     if (end - start < 2) return [];
     const row = rows.find((each) => each < start || each >= end);
     return row === undefined ? [] : [`the ${what} (${start} to ${end}) does not cover row ${row}`];
   });
 }
 
-/** The label that a header shows; for a field without a label its ID. */
+/** The label in a header; for a field without a label its ID. */
 const labelIn = (text: string, fieldId: string): string =>
   text === `Unnamed question (…${fieldId.slice(-6)})` ? fieldId : text;
 
-/** By form, what the hidden tab lists; and the fields that columns are marked for, whose IDs the marks hold as a hash. */
+/**
+ * The entries of the hidden tab by form, and the fields that columns are marked for, whose IDs the marks contain as a
+ * hash.
+ */
 function hiddenIn(
   { inspect }: TestEmulator,
   spreadsheetId: string,
@@ -208,7 +211,7 @@ function hiddenIn(
   return { rejections, fieldIds };
 }
 
-/** Notes an entry if it says that a submission is not stored unchanged. */
+/** Records an entry if it reports that a submission is not stored unchanged. */
 function noteEntry(listed: Map<string, Map<string, Rejected>>, formId: string, text: string): void {
   const { kind, id, reason, blocked } = JSON.parse(text) as {
     kind: string;
@@ -218,14 +221,14 @@ function noteEntry(listed: Map<string, Map<string, Rejected>>, formId: string, t
   };
   if (kind !== 'rejected' && kind !== 'undecided') return;
   const ofForm = listed.get(formId) ?? new Map<string, Rejected>();
-  // Whether there is a row, too, is seen by the row.
+  // The row shows whether it exists, too.
   listed.set(formId, ofForm.set(id, { reason, isStored: true, isBlocked: blocked !== undefined }));
 }
 
 const EPOCH_DAY = 25_569;
 const DAY_MS = 86_400_000;
 
-/** A date of a sheet is a number of days. */
+/** A date in a sheet is a number of days. */
 function timeOf(value: Value): string | null {
   if (value === null || value === '') return null;
   if (typeof value !== 'number') return String(value);

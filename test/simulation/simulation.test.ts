@@ -5,7 +5,10 @@ import { broken } from './story.ts';
 /** `npm run simulate` draws others. */
 const SEEDS = Array.from({ length: 24 }, (_, index) => index + 1);
 
-/** Seeds that `npm run soak` found a fault of the program with, and what their histories get, as with `--with`. */
+/**
+ * Seeds with which `npm run soak` found a fault of the program, with the additions to their histories, as with
+ * `--with`.
+ */
 const ONCE_BROKEN: readonly (readonly [StoreKind, number, ...(readonly string[])])[] = [
   ['sqlite', 950001596],
   ['sqlite', 960005173],

@@ -18,7 +18,7 @@ export class Digits {
 
 export type Answers = ReadonlyMap<string, unknown>;
 
-/** What a submission was from an instant on. */
+/** The state of a submission from an instant on. */
 export interface Version {
   readonly at: number;
   readonly status: string;
@@ -38,11 +38,11 @@ export interface Submission {
   changedMs: number;
   /** How often the list shows it. */
   copies: number;
-  /** What its items lack. */
+  /** The properties that its items lack. */
   defect: 'none' | 'id' | 'status' | 'data' | 'date';
   /** Refuses every change of its status. */
   refuses: boolean;
-  /** By its ID it answers with an error. */
+  /** Answers a request by its ID with an error. */
   sick: boolean;
   readonly versions: Version[];
 }
@@ -61,7 +61,7 @@ export interface SourceForm {
   slug: string;
   readonly fields: Field[];
   exists: boolean;
-  /** When it came and went. */
+  /** When it was created and deleted. */
   readonly lives: { at: number; exists: boolean }[];
 }
 
@@ -71,10 +71,10 @@ export interface SourceEvent {
   readonly kind: ChangeKind;
   readonly formId: string;
   readonly id: string;
-  /** The status that lost one, and the one that gained one. */
+  /** The status that lost one submission, and the one that gained one. */
   readonly left: string | null;
   readonly entered: string | null;
-  /** Dated when it came, so that the newest page shows it. */
+  /** Dated at its arrival, so that the newest page shows it. */
   readonly isNewcomer: boolean;
 }
 
@@ -101,7 +101,7 @@ export const CHANGE_KINDS = [
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 
 const SECRET = 'sEcReT';
-/** Every unselected answer begins so: wherever it appears, it has leaked. */
+/** Every unselected answer begins with this: wherever it appears, it has leaked. */
 export const SECRET_MARK = SECRET;
 
 const WORDS = [
@@ -114,12 +114,12 @@ const WORDS = [
   ' ',
 ];
 
-/** What a source is made from. */
+/** The parameters of a source. */
 export interface SourcePlan {
   readonly behaviour: Behaviour;
-  /** How far apart submissions are dated. */
+  /** The time between the dates of submissions. */
   readonly spacingMs: number;
-  /** Among so many statuses is that of a submission that comes; 3 where it is left out. */
+  /** The number of statuses from which a new submission gets one; 3 by default. */
   readonly newStatuses?: number;
 }
 
@@ -151,7 +151,7 @@ export class Source {
     return this.#clock.now;
   }
 
-  /** Every change has an instant of its own. */
+  /** Every change has its own instant. */
   #tick(): number {
     return ++this.#clock.now;
   }
@@ -206,7 +206,7 @@ export class Source {
 
   #add(form: SourceForm, createdMs: number, kind: ChangeKind): Submission {
     const number = this.#made++;
-    // Spread like UUIDs, so that the order of IDs says nothing about dates.
+    // Spread like UUIDs, so that the order of IDs is independent of dates.
     const id = `s${((number * 2_654_435_761) % 4_294_967_296).toString(36)}n${number}`;
     const isBroken = this.behaviour.items === 'defective' && this.random.chance(0.1);
     const submission: Submission = {
@@ -269,7 +269,7 @@ export class Source {
     ]);
   }
 
-  /** Notes what a submission is from now on, and what counts saw of it. */
+  /** Records the state of a submission from now on, and its effect on counts. */
   #changed(submission: Submission, kind: ChangeKind, before: Version | null): void {
     const { id, formId, status, answers, exists } = submission;
     const at = this.#tick();
@@ -291,7 +291,7 @@ export class Source {
     return this.forms.find((form) => form.id === id);
   }
 
-  /** Something happens. False where there is nothing that it could happen to. */
+  /** An event happens. False if there is no submission to which it could happen. */
   change(kind: ChangeKind): boolean {
     const random = this.random;
     const forms = this.forms.filter(({ exists }) => exists);
@@ -334,7 +334,7 @@ export class Source {
         return newest.length > 0 && this.#exist(random.pick(newest), false, 'delete');
       }
       case 'swap':
-        // As many as before, however one counts by form.
+        // As many as before, by any count per form.
         if (one === undefined) return false;
         this.#exist(one, false, 'delete');
         return this.change(random.pick(['new', 'import']));
@@ -429,7 +429,7 @@ export class Source {
   }
 }
 
-/** What a submission was at any instant from `from` to `to`. */
+/** The states of a submission at any instant from `from` to `to`. */
 export function versionsBetween({ versions }: Submission, from: number, to: number): Version[] {
   const before = versions.findLast(({ at }) => at <= from);
   const during = versions.filter(({ at }) => at > from && at <= to);

@@ -6,39 +6,39 @@ import { type Copy, readCopy, readSqlite } from './copy.ts';
 import type { Random } from './random.ts';
 import { newSheet, stopSheets } from './sheet-copy.ts';
 
-/** Kinds of target that a history can be run against. */
+/** Kinds of target for a history. */
 export const STORES = ['sqlite', 'postgres', 'mysql', 'bigquery', 'sheets'] as const;
 export type StoreKind = (typeof STORES)[number];
 
-/** Where one target of one history is. */
+/** The place of one target in one history. */
 export interface Place {
   /** As in the settings. */
   readonly url: string;
-  /** What else is set for it. */
+  /** Its other settings. */
   readonly settings?: Readonly<Record<string, string>>;
   /** The copy, as an analyst reads it. */
   read(): Promise<Copy>;
-  /** A person does a deed to the tab of a form; its name, or null where it is impossible. */
+  /** A person performs an act on the tab of a form; its name, or null if it is impossible. */
   damage?(deed: string, formId: string, random: Random): string | null;
-  /** Ends what keeps the program from writing. */
+  /** Ends everything that prevents the program from writing. */
   mend?(): void;
-  /** A person does something to the tab of a form; null: it came to nothing. */
+  /** A person does something to the tab of a form; null: nothing happened. */
   act?(random: Random): PersonAct | null;
-  /** Whether a statement waits for the lock of another one; absent where there is no server. */
+  /** Whether a statement waits for the lock of another one; absent if there is no server. */
   isBlocked?(): Promise<boolean>;
-  /** Takes it away. */
+  /** Removes it. */
   dispose(): Promise<void>;
 }
 
-/** What a person did to the tab of a form. */
+/** A person's act on the tab of a form. */
 export interface PersonAct {
   readonly formId: string;
   readonly text: string;
-  /** Whether mirrored cells are not as they were any more, or cannot be written any more. */
+  /** Whether mirrored cells have changed, or can no longer be written. */
   readonly effect: 'none' | 'loss' | 'protection';
 }
 
-/** A place of its own for a target; a file is below `dir`. */
+/** A separate place for a target; a file is below `dir`. */
 export async function newPlace(kind: StoreKind, dir: string, target: string): Promise<Place> {
   if (kind === 'postgres') return postgresPlace();
   if (kind === 'sheets') return newSheet();
@@ -75,7 +75,7 @@ async function startedPostgres(): Promise<Postgres> {
   return { server, database, client };
 }
 
-/** A schema, which the program makes itself. */
+/** A schema, which the program creates. */
 async function postgresPlace(): Promise<Place> {
   postgres ??= startedPostgres();
   const { database, client } = await postgres;
@@ -108,7 +108,7 @@ async function startedMariadb(): Promise<TestServer> {
   return server;
 }
 
-/** A database of its own: it has no schemas. */
+/** A separate database: it has no schemas. */
 async function mysqlPlace(): Promise<Place> {
   mariadb ??= startedMariadb();
   const server = await mariadb;
@@ -136,7 +136,7 @@ async function mysqlPlace(): Promise<Place> {
   };
 }
 
-/** What is used of the tests of the BigQuery target. */
+/** The parts of the BigQuery target's tests that are used. */
 interface BigQueryPlaces {
   readonly newPlace: () => Promise<{ readonly dataset: string; readonly url: string }>;
   readonly ask: (dataset: string, sql: string) => Promise<Record<string, unknown>[]>;
@@ -145,7 +145,9 @@ interface BigQueryPlaces {
 
 let bigQuery: Promise<BigQueryPlaces> | undefined;
 
-/** They start the emulator, whose dependencies are not this project's: without them its types can't be checked, so this path is no literal. */
+/**
+ * They start the emulator, whose dependencies are not this project's: without them its types cannot be checked, so this path is not a literal.
+ */
 async function bigQueryPlaces(): Promise<BigQueryPlaces> {
   const path: string = '../../packages/target-bigquery/test/place.ts';
   try {
@@ -157,7 +159,7 @@ async function bigQueryPlaces(): Promise<BigQueryPlaces> {
   }
 }
 
-/** A dataset of its own, which the program makes itself. */
+/** A separate dataset, which the program creates. */
 async function bigQueryPlace(): Promise<Place> {
   bigQuery ??= bigQueryPlaces();
   const { newPlace: newDataset, ask } = await bigQuery;

@@ -3,11 +3,11 @@ import { drawPlan, type Plan, type Step, withMore } from './plan.ts';
 import { runHistory, type Verdict } from './run-history.ts';
 import type { StoreKind } from './stores.ts';
 
-/** How long a story is made shorter (milliseconds), and how many lines of requests its end shows. */
+/** How long a story is shortened (milliseconds), and how many request lines its end shows. */
 const SHRINK_MS = 60_000;
 const LAST_REQUESTS = 30;
 
-/** The smallest history found that breaks the same law, within a minute. */
+/** The smallest history that breaks the same law, found within a minute. */
 export async function shrink(plan: Plan, law: string): Promise<{ plan: Plan; verdict: Verdict }> {
   const end = performance.now() + SHRINK_MS;
   let best = plan;
@@ -97,7 +97,7 @@ function simplerSteps(step: Step): Step[] {
   ];
 }
 
-/** What happened, short enough to read: of requests long ago only how many there were. */
+/** The events, short enough to read: of early requests only their number. */
 export function tell({ behaviour, ...plan }: Plan, { lines, breaches }: Verdict): string {
   const odd = deviations(behaviour).map((point) => `${point} ${String(behaviour[point])}`);
   const isRequest = (line: string): boolean => / GET /.test(line);
@@ -121,7 +121,7 @@ export function tell({ behaviour, ...plan }: Plan, { lines, breaches }: Verdict)
   ].join('\n');
 }
 
-/** What `npm run simulate` would print; empty if no law is broken. */
+/** The output of `npm run simulate`; empty if no law is broken. */
 export async function broken(
   store: StoreKind,
   seed: number,

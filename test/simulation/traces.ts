@@ -4,20 +4,20 @@ import { API_KEY } from './api.ts';
 import type { Breach } from './breach.ts';
 import { SECRET_MARK, type Source, type Submission } from './source.ts';
 
-/** What may be nowhere in the files of the program: neither in a row, nor in what a database keeps of rows that are gone. */
+/** Data that may be nowhere in the files of the program: neither in a row nor in a database's remains of deleted rows. */
 export interface Banned {
   /** Submissions that people had forgotten, by ID. */
   readonly erased: ReadonlySet<string>;
-  /** By field, since when its answers may not be stored as they are (milliseconds): hashed, or not selected any more. */
+  /** The time since when a field's answers may not be stored unchanged (milliseconds): hashed, or no longer selected. */
   readonly privateSince: ReadonlyMap<string, number>;
-  /** Fields of which no plain answer may be left, however old. */
+  /** Fields without any plain answer left, however old. */
   readonly hashed: ReadonlySet<string>;
 }
 
-/** A text of the source begins with its submission, its field and its edition: see `answer` of the source. */
+/** A text of the source begins with its submission, its field and its version: see `answer` of the source. */
 const TRACE = /(s[0-9a-z]{1,8}n\d+)(?:\.(\d) (\d+) )?/g;
 
-/** The key, or an answer of a field that is not selected, in a text that was printed. */
+/** The key, or an answer of a field that is not selected, in printed text. */
 export function printedSecret(text: string): Breach | null {
   if (text.includes(API_KEY)) return { law: 'L15', text: 'the key is printed' };
   const at = text.indexOf(SECRET_MARK);
@@ -37,7 +37,9 @@ export function storedSecret(dir: string, hasSecret: boolean): Breach | null {
   return null;
 }
 
-/** Looks for banned texts in all files. `isSettled`: everything was compared since, so that nothing old may be left either. */
+/**
+ * Looks for forbidden texts in all files. `isSettled`: everything was compared since, so that no old text may be left either.
+ */
 export function bannedTraces(
   dir: string,
   source: Source,

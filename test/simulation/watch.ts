@@ -5,19 +5,22 @@ import { clockTime, type Special } from './judge.ts';
 import type { Claim } from './program.ts';
 import type { Source, SourceForm } from './source.ts';
 
-/** What happened since a copy was last looked at. */
+/** The events since a copy was last read. */
 export interface Since {
   /** When an ID was last answered with 404 or 410. */
   readonly goneAt: (id: string) => number;
-  /** The most rows that may be marked deleted of a form with so many live ones. */
+  /** The maximum number of rows that may be marked deleted in a form with this many live ones. */
   readonly mostDeleted: (live: number) => number;
   /** Rows that were marked deleted before may have been purged. */
   readonly isPurged: boolean;
-  /** When people last moved cells of a form while it was written: what went beside them then, the next run puts right. */
+  /**
+   * When people last moved cells of a form while it was written: the next run corrects values that were written beside
+   * their places.
+   */
   readonly rearrangedAt: (formId: string) => number;
 }
 
-/** What may be seen of the copy by itself, or beside the copy as it was read before. */
+/** Faults of the copy that it shows on its own, or compared with the copy that was read before. */
 export class CopyWatch {
   readonly #columns = new Map<string, string>();
   #before: Copy = new Map();
@@ -126,7 +129,7 @@ export class CopyWatch {
   }
 }
 
-/** What a form in a copy may never show. */
+/** Data that a form in a copy may never show. */
 function formBreaches(
   source: Source,
   form: CopiedForm,
@@ -135,7 +138,7 @@ function formBreaches(
 ): Breach[] {
   const breaches: Breach[] = [];
   if (form.twice.length > 0) breaches.push({ law: 'L5', text: `${form.twice[0]} has two rows` });
-  // Where nothing names the form, such rows may be stored by a run that ends incomplete: only a claim is broken by them.
+  // If nothing names the form, such rows may be stored by a run that ends incomplete: only a claim is broken by them.
   for (const id of namesForms(source.behaviour) ? form.rows.keys() : []) {
     const owner = source.submissions.get(id)?.formId ?? form.formId;
     if (owner !== form.formId)
@@ -150,13 +153,14 @@ function formBreaches(
     const submission = source.submissions.get(id);
     if (isBlocked === true && special.isProtected(target, form.formId)) continue;
     if (submission?.defect !== 'none' || submission.sick) continue;
-    // Where many do not answer, others are asked only once, and one that was gone for a time may stay undecided until the next run.
+    // If many do not answer, others are asked only once, and one that was gone for a time may stay undecided until the next run.
     const lives = [...submission.versions, ...(source.formOf(submission.formId)?.lives ?? [])];
     const wasGone = lives.some(({ exists }) => !exists);
     if (source.behaviour.sickId !== 'none' && isStored && wasGone) continue;
-    // Where `formId` is ignored, a form lists what belongs to others.
+    // If `formId` is ignored, a form lists submissions of others.
     if (source.behaviour.formFilter === 'ignored' && submission.formId !== form.formId) continue;
-    // One that changed while a list in no order was read cannot be told from one that the list holds twice, differently.
+    // One that changed while an unordered list was read cannot be distinguished from one that the list contains twice,
+    // differently.
     if (!isStored || submission.versions.length === 1)
       breaches.push({
         law: 'L6',
@@ -167,8 +171,8 @@ function formBreaches(
 }
 
 /**
- * What people add to a sheet stays where it is (L9): notes and texts beside their submission; filters and tables take in new rows,
- * except those that come while people move rows, or cannot come above the last one for a protection.
+ * People's additions to a sheet stay in place (L9): notes and texts beside their submission; filters and tables take in new rows,
+ * except for rows that come while people move rows, or cannot be added above the last one because of a protection.
  */
 function addedBreaches(
   { formId, people }: CopiedForm,
@@ -184,13 +188,13 @@ function addedBreaches(
   }));
 }
 
-/** `status` names the rows that people copied, and those whose ID they cleared. */
+/** `status` reports the rows that people copied, and those whose ID they cleared. */
 export function namedBreach(
   { formId, target, notices }: Claim,
   held: CopiedForm | undefined,
 ): Breach | null {
   for (const { id, status, createdAt } of held?.people?.others ?? []) {
-    // What is left of a copy is not named.
+    // The remains of a copy are not reported.
     if (status === '' || createdAt === '') continue;
     const code = id === '' ? 'ROWS_WITHOUT_ID' : 'ROWS_COPIED';
     if (!notices.includes(code))
@@ -202,7 +206,7 @@ export function namedBreach(
   return null;
 }
 
-/** The history of statuses ends with the status that the row has, and shows no change that the source did not make. */
+/** The history of statuses ends with the status of the row, and shows no change that the source did not make. */
 function historyBreaches(source: Source, { rows, statuses }: CopiedForm): Breach[] {
   if (statuses === null) return [];
   for (const [id, { status }] of rows) {
@@ -235,8 +239,8 @@ function isAmong(some: readonly string[], all: readonly string[]): boolean {
 }
 
 /**
- * After a run that read the form since `from`: each label is one that the source has shown since (L9). A field that is not
- * selected any more is to the copy as a deleted one: it keeps its last label.
+ * After a run that read the form since `from`: each label is one that the source has shown since then (L9). For the copy,
+ * a field that is no longer selected is like a deleted one: it keeps its last label.
  */
 export function labelBreach(
   form: SourceForm,
@@ -260,7 +264,7 @@ export function labelBreach(
   return null;
 }
 
-/** A field that is deleted keeps its last label (L9). In a sheet its column is gone where people deleted it. */
+/** A deleted field keeps its last label (L9). In a sheet its column is gone if people deleted it. */
 function lostLabels(
   source: Source,
   before: CopiedForm,
@@ -279,7 +283,7 @@ function lostLabels(
   });
 }
 
-/** A field without a label goes by its ID. Space around a label is of no account: a header of a sheet has none. */
+/** A field without a label is shown by its ID. Space around a label is ignored: a header of a sheet has none. */
 const labelOrId = (label: string, id: string): string => label.trim() || id;
 
 const contentOf = ({ status, createdAt, isDeleted, cells }: CopiedRow): string =>
@@ -290,7 +294,7 @@ const contentOf = ({ status, createdAt, isDeleted, cells }: CopiedRow): string =
     Object.entries(cells).map(([name, cell]) => [name, String(cell)]),
   ]);
 
-/** After a purge: submissions marked deleted before then have no row any more (L18). */
+/** After a purge: submissions that were marked deleted before this time have no row any more (L18). */
 export function purgeBreach(copy: Copy, target: string, beforeMs: number): Breach | null {
   for (const { rows } of copy.values()) {
     for (const { id, deletedAt } of rows.values()) {

@@ -11,7 +11,7 @@ const MOST_POSTPONED = 20;
 interface Held {
   readonly worker: Worker;
   readonly process: SimProcess;
-  /** With which settings it began. */
+  /** Its initial settings. */
   readonly settings: string;
 }
 
@@ -36,7 +36,7 @@ export class Workers {
     return this.#held;
   }
 
-  /** So many workers, old ones first; the first of them polls, and may die as `crashAt` says. All work until the queue is empty. */
+  /** This many workers, old ones first. The first one polls, and may die at `crashAt`. All work until the queue is empty. */
   begin(wanted: number, settings: Settings, crashAt: number): Actor<void>[] {
     const key = JSON.stringify(settings);
     const taken = new Set<SimProcess>();
@@ -76,7 +76,7 @@ export class Workers {
     this.#held = [];
   }
 
-  /** When a worker began its current job (milliseconds); undefined while it has none. */
+  /** When a worker began its current job (milliseconds); undefined if it has none. */
   since(process: SimProcess): number | undefined {
     return this.#underWay.get(process)?.since;
   }
@@ -123,7 +123,9 @@ export class Workers {
   }
 }
 
-/** One of the processes is suspended when the source answers one of its requests, if it makes so many in this step. */
+/**
+ * One of the processes is suspended when the source answers one of its requests, if it makes this many in this step.
+ */
 export function putToSleep({ seed, sleepsAt = 0 }: Step, actors: readonly Actor<unknown>[]): void {
   const chosen = new Random(seed + 7).pick(actors);
   for (const actor of actors) {

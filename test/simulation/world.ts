@@ -5,7 +5,7 @@ import { answerRequests, type Call, type Exchange, serversAreIdle } from './boun
 import { inProcess, outside, SimProcess } from './process.ts';
 import type { Random } from './random.ts';
 
-/** Something that a process waits for; `dueMs` for a wait by the clock. */
+/** A wait of a process; `dueMs` for a wait by the clock. */
 interface Waiting {
   readonly process: SimProcess;
   readonly label: string;
@@ -13,7 +13,7 @@ interface Waiting {
   readonly go: () => void | Promise<void>;
 }
 
-/** What a process is asked to do. */
+/** The task of a process. */
 export interface Actor<T> {
   readonly process: SimProcess;
   readonly work: () => Promise<T>;
@@ -25,13 +25,13 @@ export type Ending<T> =
   | { readonly error: unknown }
   | { readonly killedAt: string };
 
-/** Microtasks, dynamic imports and `setImmediate` of the program have run after so many turns. */
+/** Microtasks, dynamic imports and `setImmediate` of the program have run after this many turns. */
 const SETTLED_TURNS = 3;
 /** A statement that takes longer than this may wait for another process: the server is asked (milliseconds, real time). */
 const SERVER_MS = 100;
-/** A process that waits for nothing of ours for so long hangs (milliseconds, real time). */
+/** A process that waits for nothing of ours for this long hangs (milliseconds, real time). */
 const HANGS_AFTER_MS = 20_000;
-/** A command that takes more requests than this never ends. */
+/** A command with more requests than this never ends. */
 const MAX_REQUESTS = 4_000;
 /** How long a process is suspended. */
 const ASLEEP_MS = 10 * 60_000;
@@ -40,9 +40,9 @@ const MAX_WAIT_MS = 3 * 24 * 60 * 60_000;
 
 const dueOf = ({ dueMs, process }: Waiting): number => Math.max(dueMs ?? 0, process.asleepUntil);
 
-/** Time, order and death: decides which of all that processes wait for happens next. */
+/** Time, order and death: decides which wait of all processes ends next. */
 export class World {
-  /** In which order things happen; each step of a history has its own. */
+  /** The order of events; each step of a history has its own. */
   random: Random;
   readonly clock: { now: number };
   /** Called before the source answers; may change it. */
@@ -53,13 +53,13 @@ export class World {
   isBlocked: () => Promise<boolean> = async () => false;
   /** Called before a PATCH reaches the source. */
   onPatch: (process: SimProcess, path: string) => Promise<void> = async () => {};
-  /** What happened, a line each; kept only where the story is wanted. */
+  /** The events, one line each; recorded only if the story is wanted. */
   readonly lines: string[] | null;
   api!: Api;
   readonly logs = new Map<SimProcess, ApiLog>();
   #waiting: Waiting[] = [];
   #processes = 0;
-  /** All requests to the source, in their order. */
+  /** All requests to the source, in order. */
   readonly sent: string[] = [];
 
   constructor(clock: { now: number }, random: Random, lines: string[] | null) {
@@ -95,7 +95,7 @@ export class World {
     return this.logs.get(process) as ApiLog;
   }
 
-  /** Waits `ms` by this world's clock. `onAbort` is how the wait ends early. */
+  /** Waits `ms` by this world's clock. `onAbort` is the early end of the wait. */
   sleep(process: SimProcess, ms: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
@@ -112,14 +112,14 @@ export class World {
     });
   }
 
-  /** Lets processes work side by side until each has ended or died. */
+  /** Lets processes work concurrently until each has ended or died. */
   async run<T>(actors: readonly Actor<T>[]): Promise<Ending<T>[]> {
     const endings: (Ending<T> | undefined)[] = actors.map(() => undefined);
     const startedMs = this.clock.now;
     const requests = this.sent.length;
     for (const [index, { process, work }] of actors.entries()) {
       void inProcess(process, async () => work()).then(
-        // A program may take its own death for an error, and go on to an exit code: no one sees that.
+        // A program may treat its own death as an error, and continue to an exit code, which is ignored.
         (result) =>
           (endings[index] ??= process.isDead ? { killedAt: process.lastAct } : { result }),
         (error: unknown) => (endings[index] ??= { error }),
@@ -144,7 +144,7 @@ export class World {
     }
   }
 
-  /** All that processes do without waiting for this world is done, except for statements that wait for a lock. */
+  /** All work of processes that does not wait for this world is done, except for statements that wait for a lock. */
   async #settle(): Promise<void> {
     for (let turn = 0; turn < SETTLED_TURNS; turn++) {
       await nextTurn();
@@ -155,7 +155,7 @@ export class World {
     }
   }
 
-  /** One thing that is waited for happens. False where there is none. */
+  /** One wait ends. False if there is none. */
   async #step(): Promise<boolean> {
     const ready = this.#waiting.filter((each) => dueOf(each) <= this.clock.now);
     let next: Waiting | undefined = ready.length === 0 ? undefined : this.random.pick(ready);
@@ -212,7 +212,7 @@ export class World {
         { method: exchange.method, path, body: exchange.body, headers: exchange.headers },
         this.logOf(process),
       );
-      // The source has answered: when the process goes on, the answer is old.
+      // The source has answered: when the process continues, the response is old.
       if (++process.requests === process.sleepsAt) {
         process.asleepUntil = this.clock.now + ASLEEP_MS;
         this.say(`${process.name} is suspended`);
@@ -230,7 +230,7 @@ export class World {
   }
 }
 
-/** Counts an act of a process; whether the process dies of it. */
+/** Counts an act of a process; returns whether the process dies at it. */
 function dies(process: SimProcess, what: string): boolean {
   try {
     process.act(what);
@@ -240,7 +240,7 @@ function dies(process: SimProcess, what: string): boolean {
   }
 }
 
-/** Enough of a body to follow a story. */
+/** Enough of a body to understand a story. */
 function short(body: string): string {
   try {
     const { items, total, id, status } = JSON.parse(body) as {

@@ -15,7 +15,7 @@ test.each(BREAKS.map((fault) => [fault.name, fault] as const))(
   },
 );
 
-test('each deliberate break has a name of its own', () => {
+test('each deliberate break has its own name', () => {
   const names = BREAKS.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
 });

@@ -1,19 +1,19 @@
-/** A passage of one file, and what takes its place. */
+/** A passage of one file, and its replacement. */
 export interface Patch {
   readonly file: string;
-  /** It is there exactly once, however it is spaced. */
+  /** It occurs exactly once, with any spacing. */
   readonly find: string;
   readonly replace: string;
 }
 
-/** A fault made on purpose. */
+/** A deliberate fault. */
 export interface Break extends Patch {
   readonly law: string;
-  /** What is wrong with the program then. */
+  /** The defect that it gives the program. */
   readonly name: string;
-  /** What has to go, too, where two things hold the same law. */
+  /** Another passage that must be changed, too, if two passages hold the same law. */
   readonly and?: Patch;
-  /** Behaviors that the fault needs and that are drawn seldom: every history gets them, as with `--with`. */
+  /** Behaviors that the fault needs and that are rarely drawn: every history gets them, as with `--with`. */
   readonly with?: readonly string[];
   /** It is in the code for spreadsheets: histories have one, in which people rearrange much. */
   readonly isOfSheets?: boolean;
@@ -21,7 +21,7 @@ export interface Break extends Patch {
   readonly why?: string;
 }
 
-/** The text with the fault in it. White space is of no account; throws where the passage is not there exactly once. */
+/** The text with the fault in it. Ignores white space; throws unless the passage occurs exactly once. */
 export function broken(text: string, { find, replace }: Patch): string {
   const words = find
     .trim()
@@ -34,13 +34,13 @@ export function broken(text: string, { find, replace }: Patch): string {
   return text.slice(0, only.index) + replace + text.slice(only.index + only[0].length);
 }
 
-/** What last caught a fault: the law that the program broke, and the seed of the history. */
+/** What last detected a fault: the law that the program broke, and the seed of the history. */
 export interface Catch {
   readonly law: string;
   readonly seed: string;
 }
 
-/** By the name of the fault, what a table like {@link tableOf} says that caught it. */
+/** What detected each fault, by its name, from a table like {@link tableOf}. */
 export const caughtIn = (table: string): Map<string, Catch> =>
   new Map(
     [...table.matchAll(/^\| L\d+ +\| (.+?) +\| (L\d+) +\| (\d+) +\|$/gm)].map(
@@ -48,7 +48,7 @@ export const caughtIn = (table: string): Map<string, Catch> =>
     ),
   );
 
-/** A table in Markdown of all faults and of what caught them. */
+/** A table in Markdown of all faults and what detected them. */
 export function tableOf(caught: ReadonlyMap<string, Catch>): string {
   const lines = [
     ['law', 'fault', 'caught as', 'seed'],
@@ -93,7 +93,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     law: 'L8',
-    name: 'a range that shows fewer than are accounted for has lost none',
+    name: 'a range that shows fewer submissions than are accounted for has lost none',
     file: 'src/sync/absent.ts',
     find: '(await accountedIn(form, query)) === keys.size)',
     replace: '(await accountedIn(form, query)) >= keys.size)',
@@ -101,7 +101,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     law: 'L2',
-    name: 'the watermark moves past what only later pages of the newest range show',
+    name: 'the watermark moves past submissions that only later pages of the newest range show',
     file: 'src/sync/newest.ts',
     find: 'isWhole = page.isLast || (isSorted && fromMs !== null && oldestMs < fromMs);',
     replace: 'isWhole = true;',
@@ -132,14 +132,14 @@ export const BREAKS: readonly Break[] = [
   },
   {
     law: 'L4',
-    name: 'a row is written although it is the same',
+    name: 'a row is written although it has not changed',
     file: 'src/targets/sql/write-rows.ts',
     find: '`(t._deleted_at IS NOT NULL OR ${staging.differs(names)})`;',
     replace: '`(t._deleted_at IS NOT NULL OR ${rows.length} = 1 OR ${staging.differs(names)})`;',
   },
   {
     law: 'L5',
-    name: 'the state is committed before the rows that it speaks of',
+    name: 'the state is committed before its rows',
     file: 'src/sync/due.ts',
     find: `await work.sink.add(page.items);
   await settleAbsent(work, WHOLE, sweep.seen);
@@ -169,7 +169,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     law: 'L6',
-    name: 'what is wrong with an item is not listed',
+    name: 'the defects of an item are not listed',
     with: ['items=defective'],
     file: 'src/mirror/row.ts',
     find: 'let reasons = defects;',
@@ -177,7 +177,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     law: 'L7',
-    name: 'the status at the source is not looked at',
+    name: 'the status at the source is not read',
     file: 'src/sync/write-back.ts',
     find: 'if (status === null || !from.includes(status))',
     replace: 'if (status === null)',
@@ -198,7 +198,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     law: 'L7',
-    name: 'a success is believed each time, whatever became of it',
+    name: 'a success is believed each time, even if the status did not change',
     with: ['transitions=not-made', 'patchAnswer=empty-object'],
     file: 'src/sync/write-back.ts',
     find: "if (statusOf(after) === to) return { shown: after, what: 'written', reason: '' };",
@@ -223,14 +223,14 @@ export const BREAKS: readonly Break[] = [
   },
   {
     law: 'L8',
-    name: 'absent is taken for deleted, without a request by ID',
+    name: 'an absent submission counts as deleted without a request by ID',
     file: 'src/sync/absent.ts',
     find: "if (answer.kind === 'gone') gone.push(id);",
     replace: "if (answer.kind === 'gone' || id !== undefined) gone.push(id);",
   },
   {
     law: 'L8',
-    name: 'an answer that says nothing counts as gone',
+    name: 'an ambiguous answer counts as gone',
     file: 'src/sync/absent.ts',
     find: "if (answer.kind === 'gone') gone.push(id);",
     replace: "if (answer.kind === 'gone' || ['undecided'].includes(answer.kind)) gone.push(id);",
@@ -238,14 +238,14 @@ export const BREAKS: readonly Break[] = [
   },
   {
     law: 'L8',
-    name: 'nothing holds many deletions back',
+    name: 'many deletions are not held',
     file: 'src/sync/absent.ts',
     find: 'return recentlyDeleted + tally.held + Math.max(more, shortBy) > limit;',
     replace: 'return recentlyDeleted + tally.held + Math.max(more, shortBy) > limit * Infinity;',
   },
   {
     law: 'L9',
-    name: 'a relabelled field gets a second column',
+    name: 'a relabeled field gets a second column',
     file: 'src/mirror/fields.ts',
     find: '{ ...fresh, ...fields.get(id), id,',
     replace:
@@ -253,7 +253,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     law: 'L9',
-    name: 'a deleted field goes by its ID',
+    name: 'a deleted field gets its ID as its label',
     file: 'src/mirror/fields.ts',
     find: 'for (const { id, label } of known) add(id, label);',
     replace: 'for (const { id } of known) add(id, id);',
@@ -283,7 +283,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     law: 'L10',
-    name: 'a text among numbers is not put beside them',
+    name: 'a text among numbers is not stored beside them',
     file: 'src/targets/sql/fields.ts',
     find: 'if (textColumn !== null) values.push(value === undefined ? cellText(cell) : null);',
     replace:
@@ -298,21 +298,21 @@ export const BREAKS: readonly Break[] = [
   },
   {
     law: 'L11',
-    name: 'a name in the settings that nothing has is let pass',
+    name: 'an unknown name in the settings is not reported',
     file: 'src/sync/names.ts',
     find: 'return [...found.values()];',
     replace: 'return [...found.values()].slice(0, 0);',
   },
   {
     law: 'L11',
-    name: 'what is stored is not hashed when hashing is switched on',
+    name: 'stored answers are not hashed when hashing is enabled',
     file: 'src/sync/mirroring.ts',
     find: 'if (fieldIds.length > 0) await form.erase(',
     replace: 'if (fieldIds.length > 1e6) await form.erase(',
   },
   {
     law: 'L11',
-    name: 'a change of what is hashed is not noticed',
+    name: 'a change of the hashed fields is not noticed',
     file: 'src/mirror/selection.ts',
     find: 'hashing: fingerprint([...hashed, key, String(HASH_FORMAT)]),',
     replace: "hashing: fingerprint([String(HASH_FORMAT + hashed.length * 0), key && '']),",
@@ -326,7 +326,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     law: 'L13',
-    name: 'nothing keeps two writers apart',
+    name: 'nothing separates two writers',
     file: 'src/targets/sql/form.ts',
     find: 'WHERE form_id = $3 AND revision = $4',
     replace: 'WHERE form_id = $3 AND revision <> -1 - $4',
@@ -338,14 +338,14 @@ export const BREAKS: readonly Break[] = [
   },
   {
     law: 'L16',
-    name: 'a poll believes the newest page alone',
+    name: 'a poll relies only on the newest page',
     file: 'src/sync/poll.ts',
     find: 'if (difference.isNone) {',
     replace: 'if (known.total >= 0) {',
   },
   {
     law: 'L16',
-    name: 'a poll ignores what the newest page shows',
+    name: 'a poll ignores the newest page',
     file: 'src/sync/poll-search.ts',
     find: 'return nameless.size > 0 ? new Set(formIds) : found;',
     replace: 'return nameless.size > 0 ? new Set(formIds) : new Set();',
@@ -367,7 +367,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     law: 'L17',
-    name: 'a status of which the source has fewer counts as agreed',
+    name: 'a status with fewer submissions at the source counts as agreed',
     file: 'src/sync/sync.ts',
     find: '(stored.get(status) ?? 0) === count,',
     replace: '(stored.get(status) ?? 0) >= count,',
@@ -375,7 +375,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     law: 'L17',
-    name: 'statuses that newcomers have are not compared',
+    name: 'statuses of newcomers are not compared',
     file: 'src/sync/sync.ts',
     find: 'return isEqual && areEqualBefore(work, changed, fromMs);',
     replace: 'return isEqual && areEqualBefore(work, changed, fromMs && null);',
@@ -391,7 +391,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     law: 'L17',
-    name: 'a form stored under other settings is claimed all the same',
+    name: 'a form stored under other settings is still claimed',
     file: 'src/health/facts.ts',
     find: 'now !== undefined && before !== null && goneAtMs === null && !isSameUnder(before, now);',
     replace: 'now !== undefined && before !== null && goneAtMs === null && before === now;',
@@ -421,14 +421,14 @@ export const BREAKS: readonly Break[] = [
   },
   {
     law: 'L17',
-    name: 'sync exits with 0 though a run failed',
+    name: 'sync exits with 0 although a run failed',
     file: 'src/cli/sync.ts',
     find: "runs.every(({ outcome }) => outcome === 'ok') &&",
     replace: "runs.every(({ outcome }) => outcome !== 'stopped') &&",
   },
   {
     law: 'L17',
-    name: 'verify exits with 0 whatever it found',
+    name: 'verify always exits with 0',
     file: 'src/cli/verify.ts',
     find: 'return comparisons.every(isWell) ? 0 : 1;',
     replace: 'return comparisons.every(isWell) ? 0 : 0;',
@@ -442,28 +442,28 @@ export const BREAKS: readonly Break[] = [
   },
   {
     law: 'L17',
-    name: 'the history of statuses leaves changes out',
+    name: 'the history of statuses lacks changes',
     file: 'src/targets/sql/write-rows.ts',
     find: "answers === null ? 't.status <> s.status' : isOther;",
     replace: "answers === null ? '1 = 0' : isOther;",
   },
   {
     law: 'L18',
-    name: 'what was forgotten is not remembered',
+    name: 'forgotten submissions are not remembered',
     file: 'src/targets/sql/erase.ts',
     find: "kind: 'forgotten',",
     replace: "kind: 'refused',",
   },
   {
     law: 'L18',
-    name: 'what was forgotten is stored again when the source shows it',
+    name: 'a forgotten submission is stored again when the source shows it',
     file: 'src/targets/sql/form.ts',
     find: 'const rows = await this.take((change.rows ?? []).filter(({ id }) => !forgotten.has(id)));',
     replace: 'const rows = await this.take(change.rows ?? []);',
   },
   {
     law: 'L18',
-    name: 'the statuses of what was forgotten stay in the history',
+    name: 'the statuses of forgotten submissions stay in the history',
     file: 'src/targets/sql/erase.ts',
     find: `among('submission_id', '$2')`,
     replace: `among("'no such'", '$2')`,
@@ -477,7 +477,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     law: 'L9',
-    name: 'new rows of a sheet come below the filters and tables that end there',
+    name: 'new rows of a sheet are added below the filters and tables that end there',
     isOfSheets: true,
     file: 'src/targets/google-sheets/rows.ts',
     find: 'laid.some(({ start, end }) => end === at && end - start > 1) &&',
@@ -485,7 +485,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     law: 'L11',
-    name: 'a row that people copied in a sheet keeps the answers that are to be hashed',
+    name: 'a row that people copied in a sheet keeps the answers that must be hashed',
     isOfSheets: true,
     with: ['hash'],
     file: 'src/targets/google-sheets/erase.ts',
@@ -494,7 +494,7 @@ export const BREAKS: readonly Break[] = [
   },
   {
     law: 'L17',
-    name: 'copies of rows in a sheet are not named',
+    name: 'copies of rows in a sheet are not reported',
     isOfSheets: true,
     file: 'src/targets/google-sheets/notices.ts',
     find: "'ROWS_COPIED', found.copies,",

@@ -29,25 +29,25 @@ if (values.help) {
 const ROOT = join(import.meta.dirname, '../../..');
 const run = promisify(execFile);
 
-/** What last caught each fault. */
+/** What last detected each fault. */
 const README = join(import.meta.dirname, 'README.md');
 const seeds = caughtIn(readFileSync(README, 'utf8'));
 
-/** Beside another run, perhaps, over other faults. */
+/** Another run may be in progress, for other faults. */
 function keep(name: string, found: Catch): void {
   const text = readFileSync(README, 'utf8');
   const table = tableOf(caughtIn(text).set(name, found));
   writeFileSync(README, `${text.slice(0, text.indexOf('| law'))}${table}\n`);
 }
 
-/** By the clock on the wall, other seeds that have to be checked included. */
+/** Real time, including the check of other seeds. */
 const MOST_MS = 4 * 60_000;
 
 interface Found extends Catch {
   readonly text: string;
 }
 
-/** The first history that is broken; undefined where none is. Throws where the simulation itself does not run. */
+/** The first history that breaks a law; undefined if none does. Throws if the simulation itself does not run. */
 async function simulate(cwd: string, args: readonly string[]): Promise<Found | undefined> {
   const all = ['test/simulation/run.ts', ...args];
   const { stdout, stderr } = await run(process.execPath, all, { cwd, maxBuffer: 1e8 }).catch(
@@ -60,7 +60,7 @@ async function simulate(cwd: string, args: readonly string[]): Promise<Found | u
   return undefined;
 }
 
-/** Whether the sound program passes a seed. One that it fails says nothing of a fault. */
+/** Whether the program without faults passes a seed. A seed that it fails shows nothing about a fault. */
 async function isSound(seed: string, drawn: readonly string[]): Promise<boolean> {
   const found = await simulate(ROOT, [...drawn, '--from', seed, '--seconds', '0.01']);
   if (found !== undefined)
@@ -68,7 +68,7 @@ async function isSound(seed: string, drawn: readonly string[]): Promise<boolean>
   return found === undefined;
 }
 
-/** What `work` makes of a copy of the program that has the fault. */
+/** The result of `work` in a copy of the program that has the fault. */
 async function inCopy<T>(fault: Break, work: (dir: string) => Promise<T>): Promise<T> {
   const dir = mkdtempSync(join(tmpdir(), 'forms-mirror-break-'));
   try {
@@ -97,7 +97,7 @@ async function inCopy<T>(fault: Break, work: (dir: string) => Promise<T>): Promi
   }
 }
 
-/** The first error of its types; null where there is none. */
+/** The first type error; null if there is none. */
 const typeError = (fault: Break): Promise<string | null> =>
   inCopy(fault, async (dir) => {
     const project = join(dir, 'tsconfig.check.json');
@@ -111,7 +111,7 @@ const typeError = (fault: Break): Promise<string | null> =>
     );
   });
 
-/** What caught it; undefined where nothing did. */
+/** What detected it; undefined if nothing did. */
 const hunt = (fault: Break): Promise<Found | undefined> =>
   inCopy(fault, async (dir) => {
     const drawn = [
