@@ -6,12 +6,12 @@ import * as grpc from '@grpc/grpc-js';
 import * as protoLoader from '@grpc/proto-loader';
 import { isRaw, type Raw } from './json-object.ts';
 
-/** What the analyzer answers instead of a result: its own sentence, with the place at its end. */
+/** An error of the analyzer instead of a result: its own sentence, with the position at its end. */
 export class AnalyzerRefusal extends Error {
   override readonly name = 'AnalyzerRefusal';
 }
 
-/** Methods of Google's analyzer that are used; its protocol has more. */
+/** The methods of Google's analyzer that are used; its protocol has more. */
 export type AnalyzerMethod =
   | 'analyze'
   | 'parse'
@@ -28,10 +28,10 @@ export interface AnalyzerServer {
 
 const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
 const READY_WITHIN_MS = 30_000;
-/** gRPC's codes for a statement that is wrong: INVALID_ARGUMENT, NOT_FOUND, OUT_OF_RANGE, UNIMPLEMENTED. */
+/** gRPC's codes for a wrong statement: INVALID_ARGUMENT, NOT_FOUND, OUT_OF_RANGE, UNIMPLEMENTED. */
 const REFUSALS: ReadonlySet<number> = new Set([3, 5, 9, 11, 12]);
 
-/** Ends the analyzer with this process, however that ends: its end of the pipe closes then. */
+/** Ends the analyzer with this process, however it ends: its end of the pipe closes then. */
 const GUARD =
   'exec 3<&0; "$0" "$@" < /dev/null & server=$!; (cat <&3 > /dev/null; kill -9 $server) 2> /dev/null & wait $server';
 
@@ -131,7 +131,7 @@ function call(client: grpc.Client, method: AnalyzerMethod, request: Raw): Promis
   });
 }
 
-/** What the analyzer said of a statement; undefined for a failure of another kind. */
+/** The analyzer's message about the statement; undefined for a failure of another kind. */
 function refusalOf(error: unknown): AnalyzerRefusal | undefined {
   if (!(error instanceof Error) || !('code' in error) || !('details' in error)) return undefined;
   return REFUSALS.has(Number(error.code)) ? new AnalyzerRefusal(String(error.details)) : undefined;

@@ -5,24 +5,24 @@ import { LANGUAGE } from './language.ts';
 import { ResolvedNode } from './resolved-node.ts';
 import { toProto, type BqType } from './types.ts';
 
-/** A table as a statement spells it, for the analyzer. */
+/** A table for the analyzer, as a statement spells it. */
 export interface AnalyzedTable {
-  /** As written: one entry a part between dots outside of backticks. */
+  /** As written: one entry per part between dots outside of backticks. */
   readonly spelling: readonly string[];
-  /** Comes back with each use of the table. */
+  /** Returned with each use of the table. */
   readonly key: string;
   readonly columns: readonly { readonly name: string; readonly type: BqType }[];
 }
 
-/** The types of a job's parameters, by their names in small letters. */
+/** The types of a job's parameters, by their names in lower case. */
 export type ParameterTypes = ReadonlyMap<string, BqType>;
 
-/** Answers that are kept, the newest; and how long a request may be for its answer to be kept. */
+/** The number of cached responses, newest first, and the maximum length of a request whose response is cached. */
 const CACHED = 1_000;
 const CACHED_CHARACTERS = 200_000;
 const SHARED = new WeakMap<AnalyzerServer, Analyzer>();
 
-/** Asks Google's analyzer, and keeps its answers: the same text over the same tables means the same. */
+/** Calls Google's analyzer, and caches its responses: the same text with the same tables has the same meaning. */
 export class Analyzer {
   readonly #server: AnalyzerServer;
   readonly #answers = new Map<string, Promise<Raw>>();
@@ -31,7 +31,7 @@ export class Analyzer {
     this.#server = server;
   }
 
-  /** The analyzer over a server: one for all emulators of the process, so that they share its answers. */
+  /** The analyzer behind a server: one for all emulators of the process, so that they share its responses. */
   static over(server: AnalyzerServer): Analyzer {
     const known = SHARED.get(server);
     if (known !== undefined) return known;
@@ -40,7 +40,7 @@ export class Analyzer {
     return analyzer;
   }
 
-  /** The parse tree of a script. What cannot be parsed is a 400. */
+  /** The parse tree of a script. A script that cannot be parsed is a 400. */
   async parseScript(sql: string): Promise<ResolvedNode> {
     const answer = await this.#ask('parse', sql, () => ({
       sqlStatement: sql,
@@ -52,7 +52,7 @@ export class Analyzer {
 
   /** The tables that a statement names, spelled as it spells them. */
   async tableNames(sql: string): Promise<readonly (readonly string[])[]> {
-    // An ALTER is no reading; the analyzer wants to know its table all the same.
+    // An ALTER reads nothing, but the analyzer needs its table.
     if (/^\s*ALTER\b/i.test(sql)) return this.#alteredTable(sql);
     const answer = await this.#ask('extractTableNamesFromStatement', sql, () => ({
       sqlStatement: sql,
@@ -68,7 +68,7 @@ export class Analyzer {
     return path === undefined ? [] : [path.list('names').map((name) => name.text('idString'))];
   }
 
-  /** The resolved form of a statement, every name and type in it checked; a mistake is a 400. */
+  /** The resolved form of a statement, with all names and types checked; a mistake is a 400. */
   async statement(
     sql: string,
     tables: readonly AnalyzedTable[],
@@ -79,7 +79,7 @@ export class Analyzer {
     return new ResolvedNode(answer);
   }
 
-  /** The answer to a question; the key says everything in which questions differ. */
+  /** The response to a request; the key contains everything in which requests differ. */
   #ask(method: Question, text: string, request: () => Raw): Promise<Raw> {
     const key = `${method} ${text}`;
     const known = this.#answers.get(key);
@@ -122,7 +122,7 @@ function requestOf(
   };
 }
 
-/** The service writes the place in another way than the library. */
+/** The service formats the position differently than the library. */
 const worded = (message: string): string => message.replace(/ \[at (\d+:\d+)\]$/, ' at [$1]');
 
 interface Catalog {
@@ -131,7 +131,7 @@ interface Catalog {
   readonly catalog: Catalog[];
 }
 
-/** One catalogue for one statement: each table stands where the statement looks for it. */
+/** One catalog for one statement: each table has the name that the statement uses. */
 function catalogOf(tables: readonly AnalyzedTable[]): Raw {
   const root: Catalog = { name: 'root', table: [], catalog: [] };
   tables.forEach((table, index) => {

@@ -1,6 +1,6 @@
-/** The errors of the emulator, in the envelope of BigQuery: `error.errors[].reason` is what clients go by. */
+/** The errors of the emulator, in the envelope of BigQuery. Clients depend on `error.errors[].reason`. */
 
-/** The reasons that BigQuery gives, as far as the emulator gives them. */
+/** The reasons of BigQuery that the emulator uses. */
 export type ErrorReason =
   | 'accessDenied'
   | 'accessNotConfigured'
@@ -36,11 +36,11 @@ const HTTP: Readonly<Record<ErrorReason, readonly [code: number, status: string]
   stopped: [400, 'CANCELLED'],
 };
 
-/** An answer other than 200, thrown anywhere below the router; also what a failed job holds. */
+/** A response other than 200, thrown anywhere below the router; also the error of a failed job. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly reason: ErrorReason;
-  /** `query` for what a statement did wrong; absent where Google has none. */
+  /** `query` for a mistake in a statement; absent if Google has none. */
   readonly location: string | undefined;
 
   constructor(reason: ErrorReason, message: string, location?: string) {
@@ -68,14 +68,14 @@ export class ApiError extends Error {
   }
 }
 
-/** 400 for a statement that is wrong or that failed. */
+/** 400 for a statement that is wrong or failed. */
 export const invalidQuery = (message: string): ApiError =>
   new ApiError('invalidQuery', message, 'query');
 
 /** 400 for a request that is wrong. */
 export const invalid = (message: string): ApiError => new ApiError('invalid', message);
 
-/** 501: what the emulator leaves undone it says, so that no test takes silence for success. */
+/** 501: the emulator reports everything that it does not support, so that no test treats silence as success. */
 export const notDone = (what: string): ApiError =>
   new ApiError('notImplemented', `bigquery-emulator does not do ${what}`);
 

@@ -3,7 +3,7 @@ import type { Raw } from './json-object.ts';
 import type { Jobs } from './jobs.ts';
 import type { Store } from './store.ts';
 
-/** One request to one method, read. */
+/** A parsed request to a method. */
 export interface Call {
   readonly catalog: Catalog;
   readonly jobs: Jobs;
@@ -14,7 +14,7 @@ export interface Call {
   readonly body: Raw;
   /** The `If-Match` header. */
   readonly ifMatch: string | undefined;
-  /** The client gave up. */
+  /** The client disconnected. */
   readonly signal: AbortSignal;
 }
 
@@ -22,7 +22,7 @@ export interface Call {
 export interface Method {
   /** Google's name for it, such as `jobs.query`. */
   readonly name: string;
-  /** Answers with the body. */
+  /** Returns the body of the response. */
   run(call: Call): Promise<object>;
 }
 

@@ -22,7 +22,7 @@ export interface Table {
   readonly partitionedBy: string | undefined;
   readonly viewQuery: string | undefined;
   etag: number;
-  /** Goes up with each change of its rows. */
+  /** Increases with each change of its rows. */
   version: number;
 }
 
@@ -32,10 +32,10 @@ export interface Dataset {
   readonly tables: Map<string, Table>;
 }
 
-/** Where all datasets and jobs are. */
+/** The location of all datasets and jobs. */
 export const LOCATION: string = 'US';
 
-/** What BigQuery takes for the name of a dataset. */
+/** The valid names of a dataset in BigQuery. */
 const DATASET_NAME = /^\w{1,1024}$/;
 const TABLE_NAME = /^[\p{L}\p{M}\p{N}\p{Pc}\p{Pd}\p{Zs}]{1,1024}$/u;
 
@@ -44,7 +44,7 @@ export class Catalog {
   readonly #datasets = new Map<string, Dataset>();
   #nextTable = 1;
 
-  /** The dataset; one that is not there is a 404. */
+  /** The dataset; if it does not exist, a 404. */
   dataset(project: string, name: string): Dataset {
     const dataset = this.findDataset(project, name);
     if (dataset === undefined) throw datasetNotFound(project, name);
@@ -69,14 +69,14 @@ export class Catalog {
     return dataset;
   }
 
-  /** The table; one that is not there is a 404. */
+  /** The table; if it does not exist, a 404. */
   table(project: string, dataset: string, name: string): Table {
     const table = this.dataset(project, dataset).tables.get(name);
     if (table === undefined) throw tableNotFound(project, dataset, name);
     return table;
   }
 
-  /** A new table or view, not yet in its dataset: {@link add} puts it there. */
+  /** A new table or view, not yet in its dataset: {@link add} adds it. */
   draft(
     dataset: Dataset,
     name: string,
@@ -97,7 +97,7 @@ export class Catalog {
     };
   }
 
-  /** Puts a table into its dataset, in place of one of the same name. */
+  /** Adds a table to its dataset, in place of one with the same name. */
   add(table: Table): void {
     this.dataset(table.project, table.dataset).tables.set(table.name, table);
   }
@@ -107,7 +107,7 @@ export class Catalog {
   }
 }
 
-/** `project:dataset.table`, as messages name a table. */
+/** `project:dataset.table`, the name of a table in messages. */
 export const shownName = ({
   project,
   dataset,

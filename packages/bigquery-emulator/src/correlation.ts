@@ -1,9 +1,9 @@
 import { invalidQuery, type ApiError } from './api-error.ts';
 import { functionName, type ResolvedNode } from './resolved-node.ts';
 
-/*
- * A subquery over a table that looks at the row around it has to become a join, which BigQuery cannot make of each. Refused is what is
- * known to be: a LIMIT, and conditions none of which could be the equality of a join. What may be either way is taken.
+/**
+ * A subquery over a table that uses the outer row must become a join, which BigQuery cannot do for each of them. Known cases are
+ * refused: a LIMIT, and conditions of which none could be the equality of a join. Uncertain cases are accepted.
  */
 
 /** Throws for a subquery that BigQuery does not run. */
@@ -39,7 +39,7 @@ const notDecorrelated = (): ApiError =>
 
 const isTable = (scan: ResolvedNode): boolean => scan.kind === 'resolvedTableScanNode';
 
-/** The scan and those that its rows come from. Subqueries in its expressions are subqueries of their own. */
+/** The scan and the scans from which its rows come. Subqueries in its expressions are separate subqueries. */
 function* scansOf(scan: ResolvedNode): Generator<ResolvedNode> {
   yield scan;
   for (const [field, child] of scan.children()) {
@@ -48,7 +48,9 @@ function* scansOf(scan: ResolvedNode): Generator<ResolvedNode> {
   }
 }
 
-/** True for a LIMIT of a table's rows that the row around it picks; one row that counts others is there once anyway. */
+/**
+ * True for a LIMIT of table rows that the outer row selects. A single row that counts others exists once in any case.
+ */
 function cutsRows(limit: ResolvedNode): boolean {
   const scans = [...scansOf(limit.child('inputScan'))];
   const isOne = scans.some(
@@ -57,7 +59,7 @@ function cutsRows(limit: ResolvedNode): boolean {
   return !isOne && scans.some(isTable) && scans.some((scan) => conditionsOf(scan).some(isLink));
 }
 
-/** True unless all that links the subquery to the row around it compares by something else than equality. */
+/** True unless all conditions that link the subquery to the outer row compare by something other than equality. */
 function mayBeJoined(scans: readonly ResolvedNode[]): boolean {
   const links = scans.flatMap((scan) => {
     const isOfGroups = [...scansOf(scan)].some(({ kind }) => kind === 'resolvedAggregateScanNode');
@@ -70,7 +72,7 @@ function mayBeJoined(scans: readonly ResolvedNode[]): boolean {
   );
 }
 
-/** What rows have to meet, one by one. */
+/** The conditions on each row. */
 function conditionsOf(scan: ResolvedNode): ResolvedNode[] {
   const field = scan.kind === 'resolvedFilterScanNode' ? 'filterExpr' : 'joinExpr';
   const condition = scan.maybe(field);
@@ -82,7 +84,7 @@ const conjuncts = (node: ResolvedNode): ResolvedNode[] =>
     ? node.list('argumentList').flatMap(conjuncts)
     : [node];
 
-/** True for what compares the row around with a row of the subquery. */
+/** True for a comparison of the outer row with a row of the subquery. */
 function isLink(condition: ResolvedNode): boolean {
   const columns = [...nodesOf(condition)].filter(({ kind }) => kind === 'resolvedColumnRefNode');
   return (

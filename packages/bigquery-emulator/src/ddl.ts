@@ -9,7 +9,7 @@ import { checkColumns, scalarColumn } from './table-schema.ts';
 import { addStoredColumn, createStored, dropStored } from './table-store.ts';
 import type { TableLocks } from './transactions.ts';
 
-/** The kinds of statements that {@link runDdl} does. */
+/** The kinds of statements that {@link runDdl} runs. */
 export const isDdl = (node: ResolvedNode): boolean =>
   /^resolved(Create|Alter|Drop|Rename)/.test(node.kind);
 
@@ -59,7 +59,7 @@ async function createTable(
   const partitionedBy = partitionOf(node.list('partitionByList')[0]);
   const table = catalog.draft(place.home, place.name, { kind: 'TABLE', columns, partitionedBy });
   await createStored(connection, table);
-  // Somebody else may have made one meanwhile.
+  // Another statement may have made one in the meantime.
   const now = place.home.tables.get(place.name);
   if (now !== place.old) {
     await dropStored(connection, table);
@@ -111,7 +111,7 @@ function placeOf(node: ResolvedNode, catalog: Catalog, defaults: Defaults): Plac
   return { ...path, home, old: home.tables.get(path.name) };
 }
 
-/** Whether nothing is to be made, because it is there; where it may neither stay nor be replaced, that is an error. */
+/** Whether nothing must be made, because it exists; if it may neither stay nor be replaced, that is an error. */
 function isThere(node: ResolvedNode, old: Table | undefined): boolean {
   const wanted = node.text('createMode');
   if (old === undefined || wanted === 'CREATE_OR_REPLACE') return false;
@@ -139,7 +139,7 @@ async function createView(
   const place = placeOf(node, catalog, defaults);
   if (isThere(node, place.old)) return;
   const query = node.text('sql') || sql;
-  // Names in the query of a view have to say their dataset: it is looked up wherever the view is used from.
+  // Names in the query of a view must include their dataset, because it is looked up wherever the view is used.
   const view = await prepareStatement(query, {
     ...around,
     defaults: { ...defaults, dataset: undefined },
@@ -174,7 +174,7 @@ async function alter(
   if (table === undefined) throw notFoundIn('Table', shownName(place));
   await locks.changing(table, async () => {
     for (const action of node.list('alterActionList')) await addColumn(connection, table, action);
-    // What is known of its columns is known no more.
+    // The known facts about its columns no longer hold.
     table.version++;
     table.etag++;
   });
@@ -220,7 +220,7 @@ async function drop(
     );
   }
   await locks.changing(table, async () => {
-    // First, as whoever finds it must find its rows.
+    // First, because any reader of the name must find the rows.
     catalog.remove(table);
     if (table.kind === 'TABLE') await dropStored(connection, table);
   });

@@ -6,11 +6,11 @@ import type { ResolvedNode } from './resolved-node.ts';
 import { tableSql } from './sql-scan.ts';
 import type { Prepared } from './statement.ts';
 
-/** Where the rows of one statement lie between finding and changing them; a table of the connection. */
+/** The place of one statement's rows between finding and changing them: a table of the connection. */
 const ROWS = 'dml_rows';
 const MAX_PARTITIONS = 4_000;
 
-/** Runs an INSERT, UPDATE, DELETE or MERGE inside of the transaction that is open. How many rows it changed. */
+/** Runs an INSERT, UPDATE, DELETE or MERGE inside the open transaction. Returns the number of changed rows. */
 export async function runDml(execution: Execution, prepared: Prepared): Promise<number> {
   const { node } = prepared;
   switch (node.kind) {
@@ -54,7 +54,7 @@ async function insert(execution: Execution, prepared: Prepared): Promise<number>
           .join(', ')} FROM (${writer.scan(query)})`;
   const columns = names.map((_, index) => `v${index}`);
   const rows = `(${source}) AS s(${columns.join(', ')})`;
-  // Rows that nothing has to be found out about, and that do not come from the table itself, go in at once.
+  // Rows that need no lookup, and do not come from the table itself, are inserted at once.
   if (!source.includes(table.physical) && partitionPlace(table, names) < 0) {
     const into = `INSERT INTO ${table.physical} (${names.map(quoted).join(', ')})`;
     return execution.run(`${into} SELECT * FROM ${rows}`);
@@ -63,7 +63,7 @@ async function insert(execution: Execution, prepared: Prepared): Promise<number>
   return insertRows(execution, table, names, columns, '');
 }
 
-/** Where among columns the one of the partitions is: these are counted before rows are stored. */
+/** The place of the partition column among the columns: its partitions are counted before rows are stored. */
 const partitionPlace = ({ partitionedBy }: Table, names: readonly string[]): number =>
   names.findIndex((name) => name.toLowerCase() === partitionedBy?.toLowerCase());
 
@@ -72,7 +72,7 @@ function rowSql({ writer }: Prepared, row: ResolvedNode): string {
   return `(${values.join(', ')})`;
 }
 
-/** Takes rows over into the table; more partitions than a statement may touch are refused. */
+/** Copies rows into the table. Throws if there are more partitions than a statement may touch. */
 async function insertRows(
   execution: Execution,
   table: Table,
@@ -107,7 +107,7 @@ async function update(execution: Execution, prepared: Prepared): Promise<number>
   const target = tableSql(writer, node.child('tableScan'), true);
   const values = items.map(({ value }, index) => `${value} AS u${index}`);
   const found = `SELECT rid, ${values.join(', ')} FROM (${target}) WHERE ${where(node, 'UPDATE', writer)}`;
-  // Only a statement that looks at its table once can change it while it reads.
+  // Only a statement that reads its table once can change it while it reads.
   if (found.split(table.physical).length === 2)
     return applyUpdate(execution, table, items, `(${found})`, 'u', '');
   await execution.run(`CREATE OR REPLACE TEMP TABLE ${ROWS} AS ${found}`);
@@ -175,8 +175,8 @@ interface Clause {
 }
 
 /**
- * Finds all rows first, each with the clause that is its own, and then changes them, clause by clause: the clauses of a
- * MERGE see the table as it was before it.
+ * Finds all rows first, each with its clause, and then changes them, clause by clause: the clauses of a MERGE see the
+ * table as it was before.
  */
 async function merge(execution: Execution, prepared: Prepared): Promise<number> {
   const { node, writer } = prepared;

@@ -1,7 +1,7 @@
 import type { ResolvedNode } from './resolved-node.ts';
 import type { BqType } from './types.ts';
 
-/** Where the value of a placeholder comes from when the statement runs. */
+/** The source of a placeholder's value when the statement runs. */
 export type PlaceholderSource =
   | { readonly from: 'named'; readonly name: string }
   | { readonly from: 'rowCount' };
@@ -14,11 +14,11 @@ export interface Placeholder {
   readonly type: BqType;
 }
 
-/** What a statement reads: a table of the store, or a view written out. */
+/** A source of a statement's rows: a table of the store, or a view written out. */
 export interface Relation {
-  /** What stands after FROM. */
+  /** The text after FROM. */
   readonly sql: string;
-  /** Names as DuckDB has them, in the order that the analyzer was told. */
+  /** DuckDB's names, in the order of the analyzer. */
   readonly columns: readonly string[];
 }
 
@@ -26,20 +26,20 @@ export interface Relation {
 export interface Emit {
   /** An expression. */
   expression(node: ResolvedNode): string;
-  /** A whole SELECT whose columns are named by {@link columnName}. */
+  /** A whole SELECT whose columns have the names of {@link columnName}. */
   scan(node: ResolvedNode): string;
   /** A placeholder with its cast; the same source gives the same placeholder. */
   placeholder(source: PlaceholderSource, type: BqType): string;
   relation(fullName: string): Relation;
 }
 
-/** How the column of a resolved statement is named in what is written for it. */
+/** The name of a resolved statement's column in the text for DuckDB. */
 export const columnName = (id: number): string => `c${id}`;
 
 /** A name in double quotes. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** A text literal. A zero byte cannot stand in one. */
+/** A text literal, which cannot contain a zero byte. */
 export function textLiteral(text: string): string {
   const parts = text.split('\0').map((part) => `'${part.replaceAll("'", "''")}'`);
   const [only] = parts;

@@ -22,14 +22,14 @@ export interface BigQueryEmulator {
   readonly url: string;
   readonly statements: StatementLog;
   readonly faults: FaultInjector;
-  /** A dataset in the US that is there without a request. */
+  /** A dataset in the US that exists without a request. */
   createDataset(project: string, name: string): void;
   close(): Promise<void>;
 }
 
 const MAX_REQUEST_BYTES = 10 * 1_048_576;
 
-/** Starts an emulator of the BigQuery API v2 on loopback. Everything is in memory and gone with `close()`. */
+/** Starts an emulator of the BigQuery API v2 on loopback. Everything is in memory and lost with `close()`. */
 export async function startBigQueryEmulator(): Promise<BigQueryEmulator> {
   const [analyzer, store] = await Promise.all([
     analyzerServer().then((server) => Analyzer.over(server)),
@@ -48,7 +48,7 @@ export async function startBigQueryEmulator(): Promise<BigQueryEmulator> {
     const read = await readBody(request);
     const route = routeOf(request.method ?? 'GET', url.pathname);
     const gone = new AbortController();
-    // A reason of its own spares the making of an exception for each request.
+    // A fixed reason avoids an exception for each request.
     response.once('close', () => gone.abort('gone'));
     const name = route?.method.name ?? 'unknown';
     const body = parsed(read);
@@ -108,7 +108,7 @@ function unauthorized(): Reply {
   return jsonReply(status ?? 401, body ?? '');
 }
 
-/** What an error says on the wire. One of the emulator's own says so. */
+/** The text of an error in a response. An error of the emulator itself is marked as such. */
 function refused(error: unknown): Reply {
   const known =
     error instanceof ApiError

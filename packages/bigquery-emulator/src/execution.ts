@@ -11,7 +11,7 @@ export interface Rows {
   readonly rows: readonly (readonly BqValue[])[];
 }
 
-/** A connection with the values of a statement: each SQL text is given those that it names. */
+/** A connection with the values of a statement: each SQL text gets those that it names. */
 export class Execution {
   readonly connection: StoreConnection;
   readonly #valueFor: (placeholder: Placeholder) => string | null;
@@ -64,13 +64,13 @@ export async function runQuery(execution: Execution, prepared: Prepared): Promis
     const { id, type } = output.column();
     return `${outputSql(columnName(id), type)} AS o${index}`;
   });
-  // DuckDB keeps the order of what it reads, so that sorted rows stay sorted through this SELECT.
+  // DuckDB keeps the order of its input, so sorted rows stay sorted through this SELECT.
   const sql = `SELECT ${columns.join(', ')} FROM (${writer.scan(node.child('query'))})`;
   const rows = await execution.rows(sql);
   return { fields, rows: rows.map((row) => row.map(valueOf)) };
 }
 
-/** The value of an expression as DuckDB hands it out: text, of a time its microseconds since the epoch. */
+/** The value of an expression as DuckDB returns it: text; for a time, its microseconds since the epoch. */
 function outputSql(sql: string, type: BqType): string {
   switch (type.kind) {
     case 'STRING':
@@ -90,7 +90,7 @@ function outputSql(sql: string, type: BqType): string {
   }
 }
 
-/** What DuckDB handed out: each scalar as text. */
+/** DuckDB's output: each scalar as text. */
 function valueOf(raw: unknown): BqValue {
   if (raw === null || typeof raw === 'string') return raw;
   throw new Error('The store handed out a value that is no text.');

@@ -14,7 +14,7 @@ interface FaultSubject {
   readonly query: string | undefined;
 }
 
-/** Picks the fault for a request to BigQuery. */
+/** Selects the fault for a request to BigQuery. */
 export class FaultInjector extends Faults<FaultRule, FaultSubject> {
   constructor() {
     super(describes);

@@ -15,7 +15,7 @@ export interface Call {
 /** Writes a call in DuckDB's SQL. */
 export type Writer = (call: Call) => string;
 
-/** The text of an argument that has to be a constant. */
+/** The text of an argument that must be a constant. */
 export function constantText({ name, nodes }: Call, place: number): string {
   const node = nodes[place];
   const typed = node?.kind === 'resolvedLiteralNode' ? node.raw('value') : undefined;

@@ -5,7 +5,7 @@ import type { PathStep } from './json-text.ts';
 import { asText } from './sql-cast.ts';
 import type { BqType } from './types.ts';
 
-/** Functions of JSON, which is text in columns of ours. */
+/** Functions of JSON, which is text in our columns. */
 export const JSON_FUNCTIONS: Readonly<Record<string, Writer>> = {
   json_value: scalar,
   json_query: query,
@@ -34,7 +34,7 @@ function pathOf(call: Call): PathStep[] {
   return steps;
 }
 
-/** The path as DuckDB writes it. */
+/** The path in DuckDB's notation. */
 const nativePath = (steps: readonly PathStep[]): string =>
   textLiteral(
     steps.reduce<string>(
@@ -43,17 +43,17 @@ const nativePath = (steps: readonly PathStep[]): string =>
     ),
   );
 
-/** The path as the store's own functions take it. */
+/** The path in the notation of the store's own functions. */
 const ownPath = (steps: readonly PathStep[]): string => textLiteral(JSON.stringify(steps));
 
-/** A number of a text comes out as it was written; DuckDB would write it anew. */
+/** A number in a text is returned as written; DuckDB would format it again. */
 function scalar(call: Call): string {
   const [json, steps] = [call.args[0], pathOf(call)];
   const path = nativePath(steps);
   const number = `WHEN 'DOUBLE' THEN bq_json_at(${json}, ${ownPath(steps)})`;
   const nothing = `WHEN 'OBJECT' THEN NULL WHEN 'ARRAY' THEN NULL WHEN 'NULL' THEN NULL`;
   const value = `CASE json_type(${json}, ${path}) ${nothing} ${number} ELSE json_extract_string(${json}, ${path}) END`;
-  // Text that is no JSON gives NULL.
+  // Text that is not JSON gives NULL.
   return `CASE WHEN json_valid(${json}) THEN ${value} END`;
 }
 
@@ -66,7 +66,7 @@ function array(call: Call): string {
   return `from_json(${elements}, '["VARCHAR"]')`;
 }
 
-/** A value as DuckDB's JSON, written as BigQuery writes it. */
+/** A value as DuckDB's JSON, formatted as BigQuery does. */
 function jsonOf(sql: string, type: BqType | undefined): string {
   if (type?.kind === 'STRING') return `to_json(${sql})`;
   if (type?.kind === 'FLOAT64') {

@@ -16,7 +16,7 @@ export const TEXT_FUNCTIONS: Readonly<Record<string, Writer>> = {
     `regexp_extract_all(${call.args[0]}, ${call.args[1]}, ${groupOf(call)})`,
 };
 
-/** BigQuery counts from 1, takes 0 for 1, and a place before the start for the start. */
+/** BigQuery counts from 1, treats 0 as 1, and a position before the start as the start. */
 function substring({ args }: Call): string {
   const [text, place, length] = args;
   const from = `CASE WHEN ${place} = 0 THEN 1 WHEN ${place} < -length(${text}) THEN 1 ELSE ${place} END`;
@@ -25,11 +25,11 @@ function substring({ args }: Call): string {
   return `CASE WHEN ${length} < 0 THEN ${bad} ELSE substring(${text}, ${from}, ${length}) END`;
 }
 
-/** 1 when the pattern has a group, 0 when it has none; two are refused as BigQuery refuses them. */
+/** 1 if the pattern has a group, 0 if it has none; two are refused as in BigQuery. */
 function groupOf(call: Call): number {
   const pattern = constantText(call, 1);
   if (/\)[?*{]|\|/.test(pattern)) {
-    // DuckDB gives an empty text for a group that took no part, BigQuery NULL.
+    // DuckDB gives an empty text for a group that did not participate, BigQuery NULL.
     throw notDone(`${call.name.toUpperCase()} with a pattern that has optional parts`);
   }
   const groups = pattern

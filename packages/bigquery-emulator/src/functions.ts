@@ -27,7 +27,7 @@ const LOGIC: Readonly<Record<string, Writer>> = {
   $case_with_value: ({ args }) => `CASE ${args[0]} ${branches(args.slice(1))} END`,
 };
 
-/** The result is in the type that the analyzer says: DuckDB widens and narrows by rules of its own. */
+/** The result has the analyzer's type: DuckDB widens and narrows by its own rules. */
 const NUMBERS: Readonly<Record<string, Writer>> = {
   $add: typed((args) => `${args[0]} + ${args[1]}`),
   $multiply: typed((args) => `${args[0]} * ${args[1]}`),
@@ -46,7 +46,7 @@ const WRITERS: ReadonlyMap<string, Writer> = new Map(
   Object.entries({ ...LOGIC, ...NUMBERS, ...TIMES, ...TEXT_FUNCTIONS, ...JSON_FUNCTIONS }),
 );
 
-/** The call of a function; one that is not in the tables is refused. */
+/** The call of a function; a function that is not in the tables is refused. */
 export function callSql(call: Call): string {
   const writer = WRITERS.get(call.name);
   if (writer === undefined)
@@ -71,7 +71,7 @@ function branches(args: readonly string[]): string {
   return parts.join(' ');
 }
 
-/** Elements of a format in DuckDB's words. */
+/** Elements of a format in DuckDB's notation. */
 const ELEMENTS: Readonly<Record<string, string>> = {
   '%Y': '%Y',
   '%m': '%m',

@@ -8,7 +8,7 @@ function answer(reason: ErrorReason, message: string): Answer {
   return { status: error.code, body: JSON.stringify(error.body()) };
 }
 
-/** Answers as Google words them, to be spread into a rule: `{ method: 'jobs.query', ...GOOGLE_FAULTS.accessDenied }`. */
+/** Responses in Google's words, to be spread into a rule: `{ method: 'jobs.query', ...GOOGLE_FAULTS.accessDenied }`. */
 export const GOOGLE_FAULTS = {
   rateLimitExceeded: answer(
     'rateLimitExceeded',

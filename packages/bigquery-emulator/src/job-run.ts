@@ -15,7 +15,7 @@ import { prepareStatement, type Prepared, type Surroundings } from './statement.
 import type { StatementLog } from './statement-log.ts';
 import type { TableLocks } from './transactions.ts';
 
-/** What all jobs of an emulator share. */
+/** The parts that all jobs of an emulator share. */
 export interface JobWorld {
   readonly analyzer: Analyzer;
   readonly catalog: Catalog;
@@ -24,7 +24,7 @@ export interface JobWorld {
   readonly statements: StatementLog;
 }
 
-/** One job with what it was asked for. */
+/** One job with its request. */
 export interface JobOrder {
   readonly job: Job;
   readonly session: Session;
@@ -35,7 +35,7 @@ export interface JobOrder {
   readonly maximumBytesBilled: number | undefined;
 }
 
-/** Runs a job to its end; an error is thrown, not yet noted in the job. */
+/** Runs a job to its end. Throws an error, which is not yet recorded in the job. */
 export async function runJob(world: JobWorld, order: JobOrder): Promise<void> {
   const { job, session, isSession } = order;
   const steps = scriptSteps(await world.analyzer.parseScript(job.query), job.query);
@@ -63,7 +63,7 @@ export async function runJob(world: JobWorld, order: JobOrder): Promise<void> {
   }
 }
 
-/** Runs one statement and notes in its job what came of it. */
+/** Runs one statement and records the result in its job. */
 async function runStatement(world: JobWorld, order: JobOrder, step: Step): Promise<void> {
   const { job, session } = order;
   if (step.control !== undefined) {
@@ -93,7 +93,7 @@ async function runStatement(world: JobWorld, order: JobOrder, step: Step): Promi
   const execution = new Execution(session.connection, prepared, (placeholder) =>
     session.binding(placeholder, order.parameters),
   );
-  // What fails is not billed.
+  // A failed statement is not billed.
   let bytesBilled = 0;
   try {
     const result = await carryOut(world, order, { step, prepared, around, execution, target });
@@ -115,7 +115,7 @@ interface Ready {
   readonly target: Table | undefined;
 }
 
-/** Its result; undefined for one that leaves the result of a script to others. */
+/** Its result; undefined for a statement that leaves the result of a script to others. */
 async function carryOut(
   world: JobWorld,
   { session }: JobOrder,
@@ -152,7 +152,7 @@ async function control(session: Session, kind: NonNullable<Step['control']>): Pr
   }
 }
 
-/** Changes rows: in the open transaction, or in one of the statement's own. How many it changed. */
+/** Changes rows: in the open transaction, or in one for this statement. Returns the number of changed rows. */
 async function changeRows(
   world: JobWorld,
   session: Session,

@@ -1,7 +1,7 @@
 import type { ApiError } from './api-error.ts';
 import type { Rows } from './execution.ts';
 
-/** What a statement gave: rows of a query, the number of rows that it changed, or neither. */
+/** The result of a statement: rows of a query, the number of changed rows, or neither. */
 export interface Result {
   readonly rows?: Rows;
   readonly changed?: number;
@@ -15,7 +15,7 @@ export interface Job {
   readonly isDryRun: boolean;
   isDone: boolean;
   error: ApiError | undefined;
-  /** Of a script that of its last query, DML or DDL statement. */
+  /** For a script, the result of its last query, DML or DDL statement. */
   result: Result;
   bytesProcessed: number;
   bytesBilled: number;

@@ -10,7 +10,7 @@ import type { Store } from './store.ts';
 
 const MAX_QUERY_BYTES = 1_048_576;
 
-/** All query jobs, with the sessions and request IDs that they go by. */
+/** All query jobs, with their sessions and request IDs. */
 export class Jobs {
   readonly #world: JobWorld;
   readonly #store: Store;
@@ -24,10 +24,10 @@ export class Jobs {
     this.#store = store;
   }
 
-  /** Starts a query as the body of `jobs.query` orders it; the same request ID gives the same job. */
+  /** Starts a query from the body of `jobs.query`; the same request ID gives the same job. */
   async start(project: string, query: Raw): Promise<Job> {
     const requestId = requestIdOf(query);
-    // Two requests are one only when everything that they ask for is the same, but for how long to wait for it.
+    // Two requests are the same only if everything in them is the same except for the waiting time.
     const content = requestId === undefined ? '' : contentOf(query);
     if (requestId !== undefined) {
       const known = this.#requests.get(`${project} ${requestId}`);
@@ -66,7 +66,7 @@ export class Jobs {
       done: Promise.resolve(),
     };
     if (requestId !== undefined && !job.isDryRun) {
-      // At once, as a second request for it has to meet it.
+      // At once, because a second request for it must find it.
       this.#requests.set(`${project} ${requestId}`, { content, job });
     }
     job.done = this.#run(job, query, {
@@ -118,14 +118,14 @@ export class Jobs {
     return { session, isSession: true };
   }
 
-  /** The job; one that is not there is a 404. */
+  /** The job; if it does not exist, a 404. */
   get(project: string, id: string): Job {
     const job = this.#jobs.get(`${project} ${id}`);
     if (job === undefined) throw jobNotFound(project, LOCATION, id);
     return job;
   }
 
-  /** Waits for what runs and ends the sessions. */
+  /** Waits for running jobs and ends the sessions. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#running);
     for (const session of this.#sessions.values()) await session.close();
@@ -148,7 +148,7 @@ function contentOf({ timeoutMs: _timeout, maxResults: _max, ...query }: Raw): st
 const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
-/** Throws for a place where the emulator is not. */
+/** Throws for a location other than the emulator's. */
 export function checkLocation(location = LOCATION): void {
   if (location !== LOCATION) throw notDone(`locations other than ${LOCATION}`);
 }

@@ -1,13 +1,13 @@
 import { invalid } from './api-error.ts';
 
-/** What came as JSON, or from the analyzer: nothing is known of it until it was looked at. */
+/** A value from JSON or from the analyzer: its type is unknown until it is checked. */
 export type Raw = Readonly<Record<string, unknown>>;
 
 /** True for an object that is no list. */
 export const isRaw = (value: unknown): value is Raw =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The object at a key; undefined when there is none. Another kind of value is a 400. */
+/** The object at a key; undefined if there is none. Another kind of value is a 400. */
 export function objectAt(raw: Raw, key: string): Raw | undefined {
   const value = raw[key];
   if (value === undefined || value === null) return undefined;
@@ -15,7 +15,7 @@ export function objectAt(raw: Raw, key: string): Raw | undefined {
   return value;
 }
 
-/** The objects in the list at a key; none when it is absent. */
+/** The objects in the list at a key; none if it is absent. */
 export function objectsAt(raw: Raw, key: string): readonly Raw[] {
   const value = raw[key];
   if (value === undefined || value === null) return [];
@@ -25,7 +25,7 @@ export function objectsAt(raw: Raw, key: string): readonly Raw[] {
   return value;
 }
 
-/** The texts in the list at a key; none when it is absent. */
+/** The texts in the list at a key; none if it is absent. */
 export function textsAt(raw: Raw, key: string): readonly string[] {
   const value = raw[key];
   if (value === undefined || value === null) return [];
@@ -35,7 +35,7 @@ export function textsAt(raw: Raw, key: string): readonly string[] {
   return value;
 }
 
-/** A map of texts; what is null is not there. */
+/** A map of texts, without null values. */
 export const textsIn = (raw: Raw): Record<string, string> =>
   Object.fromEntries(
     Object.entries(raw).flatMap(([key, value]) =>
@@ -43,7 +43,7 @@ export const textsIn = (raw: Raw): Record<string, string> =>
     ),
   );
 
-/** The text at a key; undefined when it is absent. Numbers count as text: JSON of Google has both for int64. */
+/** The text at a key; undefined if it is absent. Numbers count as text: Google's JSON has both for int64. */
 export function textAt(raw: Raw, key: string): string | undefined {
   const value = raw[key];
   if (value === undefined || value === null) return undefined;
@@ -52,7 +52,7 @@ export function textAt(raw: Raw, key: string): string | undefined {
   throw invalid(`Invalid value for ${key}: a text is needed`);
 }
 
-/** True when the value at a key is true, or the text `true`. */
+/** True if the value at a key is true, or the text `true`. */
 export const flagAt = (raw: Raw, key: string): boolean => raw[key] === true || raw[key] === 'true';
 
 /** The whole number at a key. */

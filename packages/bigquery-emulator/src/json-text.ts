@@ -1,17 +1,20 @@
 import { isJson } from '../../../test/support/faults.ts';
 
-/** JSON as text, whose numbers stay as they were written: a parsed value would have lost that. */
+/** JSON as text, whose numbers stay as written: a parsed value would lose that. */
 
 /** A step of a path: a member's name or an element's number. */
 export type PathStep = string | number;
 
-/** The piece of JSON text at a path, without white space, numbers as written. Undefined for no JSON or nothing there. */
+/**
+ * The piece of JSON text at a path, without white space, numbers as written. Undefined if it is not JSON or nothing is
+ * there.
+ */
 export function jsonAt(text: string, path: readonly PathStep[]): string | undefined {
   const at = placeOf(text, path);
   return at === undefined ? undefined : minified(text.slice(at.start, at.end));
 }
 
-/** The elements of the list at a path, each as {@link jsonAt} gives it. Undefined when there is no list. */
+/** The elements of the list at a path, each as from {@link jsonAt}. Undefined if there is no list. */
 export function elementsAt(text: string, path: readonly PathStep[]): string[] | undefined {
   const at = placeOf(text, path);
   if (at === undefined || text[at.start] !== '[') return undefined;
@@ -37,7 +40,7 @@ function placeOf(text: string, path: readonly PathStep[]): Place | undefined {
   return place;
 }
 
-/** The members of the object, or elements of the list, that begins at `start` of sound JSON. */
+/** The members of the object, or elements of the list, that begins at `start` of valid JSON. */
 function membersOf(text: string, start: number): (Place & { readonly key: string | undefined })[] {
   const members: (Place & { readonly key: string | undefined })[] = [];
   const closing = text[start] === '{' ? '}' : ']';
@@ -65,10 +68,10 @@ function skipSpace(text: string, from: number): number {
 
 const STRING = /"(?:[^"\\]|\\.)*"/sy;
 const SCALAR = /[^\s,\]}]+/y;
-/** What counts when looking for the end of an object or list. */
+/** The tokens that matter for the end of an object or list. */
 const BRACKET = /"(?:[^"\\]|\\.)*"|[[\]{}]/gs;
 
-/** Where the value that begins at `start` of sound JSON ends. */
+/** The end of the value that begins at `start` of valid JSON. */
 function endOf(text: string, start: number): number {
   const first = text[start];
   if (first === '{' || first === '[') {

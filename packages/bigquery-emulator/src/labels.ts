@@ -1,11 +1,11 @@
 import { invalid } from './api-error.ts';
 
 const MAX_LABELS = 64;
-/** Letters that are no capitals, of any script, with their marks; digits, `_` and `-`. */
+/** Letters of any script that are not upper case, with their marks; digits, `_` and `-`. */
 const KEY = /^[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{Lm}\p{M}\p{N}_-]{0,62}$/u;
 const VALUE = /^[\p{Ll}\p{Lo}\p{Lm}\p{M}\p{N}_-]{0,63}$/u;
 
-/** The labels of a resource or job as they were given. Throws for what BigQuery takes for none. */
+/** The labels of a resource or job as given. Throws for labels that BigQuery refuses. */
 export function checkedLabels<T extends Readonly<Record<string, string>>>(labels: T): T {
   const entries = Object.entries(labels);
   if (entries.length > MAX_LABELS) {

@@ -1,6 +1,9 @@
 import type { Raw } from './json-object.ts';
 
-/** The features of Google's SQL that statements of the target need. The analyzer refuses what needs others, of which BigQuery has many. */
+/**
+ * The features of Google's SQL that the target's statements need. The analyzer refuses statements that need other features; BigQuery has
+ * many more.
+ */
 const FEATURES: readonly string[] = [
   'ANALYTIC_FUNCTIONS',
   'CREATE_TABLE_PARTITION_BY',
@@ -29,7 +32,7 @@ const STATEMENTS: readonly string[] = [
   'ASSERT',
 ];
 
-/** How the analyzer is to read SQL: as BigQuery does. */
+/** The analyzer's options for SQL: those of BigQuery. */
 export const LANGUAGE: Raw = {
   nameResolutionMode: 'NAME_RESOLUTION_DEFAULT',
   productMode: 'PRODUCT_EXTERNAL',

@@ -4,31 +4,31 @@ import { fullName, LOCATION, shownName, type Catalog, type Table } from './catal
 import type { Relation } from './emit.ts';
 import type { ResolvedNode } from './resolved-node.ts';
 
-/** What names without a project or dataset mean. */
+/** The meaning of names without a project or dataset. */
 export interface Defaults {
   readonly project: string;
   readonly dataset: { readonly project: string; readonly name: string } | undefined;
 }
 
-/** The tables of a statement, for the analyzer and for what is written from its answer. */
+/** The tables of a statement, for the analyzer and for the text that is written from its response. */
 export interface Names {
   readonly tables: readonly AnalyzedTable[];
   readonly relations: ReadonlyMap<string, Relation>;
-  /** Tables and views by the name that the analyzer gives back for them. */
+  /** Tables and views by the name that the analyzer returns for them. */
   readonly local: ReadonlyMap<string, Table>;
-  /** Tables of the store that are read or changed, those beneath views included, by their full names. */
+  /** Tables of the store that are read or changed, including those below views, by their full names. */
   readonly stored: ReadonlyMap<string, Table>;
   /** The queries of views. */
   readonly beneath: readonly { readonly node: ResolvedNode; readonly names: Names }[];
 }
 
-/** Writes the query of a view out; given from outside because a view's query is a statement itself. */
+/** Writes out the query of a view. Passed in because a view's query is a statement, too. */
 export type ViewWriter = (
   query: string,
   view: Table,
 ) => Promise<{ sql: string; node: ResolvedNode; names: Names }>;
 
-/** Looks up what a statement names. A table that is not there, or elsewhere, is a 404 as Google words it. */
+/** Looks up the names of a statement. A table that does not exist, or is elsewhere, is a 404 in Google's words. */
 export async function resolveNames(
   spelled: readonly (readonly string[])[],
   catalog: Catalog,
@@ -45,7 +45,7 @@ export async function resolveNames(
     const key = spelling.join('.');
     const known = spellings.get(key.toLowerCase());
     if (known === key) continue;
-    // The analyzer would take both for one.
+    // The analyzer would treat both as one.
     if (known !== undefined) throw notDone('two tables whose names differ by capitals alone');
     spellings.set(key.toLowerCase(), key);
     const parts = pathParts(spelling);
@@ -67,7 +67,7 @@ export async function resolveNames(
   return { tables, relations, local, stored, beneath };
 }
 
-/** The parts of a path that a statement spells: dots inside of backticks divide it. */
+/** The parts of a path in a statement: dots inside backticks divide it. */
 const pathParts = (spelling: readonly string[]): string[] =>
   spelling.flatMap((part) => part.split('.'));
 
@@ -100,6 +100,6 @@ function findTable(parts: readonly string[], catalog: Catalog, defaults: Default
   return table;
 }
 
-/** Google's sentence for what a statement names and the place does not hold. */
+/** Google's sentence for a name that does not exist. */
 export const notFoundIn = (what: 'Dataset' | 'Table', name: string): ApiError =>
   new ApiError('notFound', `Not found: ${what} ${name} was not found in location ${LOCATION}`);

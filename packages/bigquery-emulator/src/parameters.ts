@@ -4,13 +4,13 @@ import { fromParameterType, type BqType, type ScalarKind } from './types.ts';
 
 const MAX_PARAMETERS = 10_000;
 
-/** A parameter: its value as the text that the store is given, of a list as JSON. */
+/** A parameter: its value as text for the store; a list as JSON. */
 export interface Parameter {
   readonly type: BqType;
   readonly text: string | null;
 }
 
-/** The parameters of a job, by their names in small letters. */
+/** The parameters of a job, by their names in lower case. */
 export type Parameters = ReadonlyMap<string, Parameter>;
 
 /** The query parameters of a job. */
@@ -32,7 +32,7 @@ export function parametersOf(query: Raw): Parameters {
 
 function textOf(raw: Raw, type: BqType): string | null {
   if (type.kind === 'ARRAY') {
-    // As the service does: an array parameter without values is empty, never NULL.
+    // As in the service, an array parameter without values is empty, never NULL.
     const { element } = type;
     return JSON.stringify(objectsAt(raw, 'arrayValues').map((item) => textOf(item, element)));
   }
@@ -44,7 +44,7 @@ function textOf(raw: Raw, type: BqType): string | null {
   return text;
 }
 
-/** What each type takes as the text of a parameter. */
+/** The valid texts of a parameter, by type. */
 const SHAPES: Readonly<Partial<Record<ScalarKind | 'STRUCT', RegExp>>> = {
   STRING: /^/,
   INT64: /^[+-]?\d+$/,

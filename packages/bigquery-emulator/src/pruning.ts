@@ -8,13 +8,13 @@ export interface Read {
   /** The table's full name. */
   readonly name: string;
   readonly columns: readonly string[];
-  /** True when the statement may rewrite rows, and so is billed for whole rows. */
+  /** True if the statement may rewrite rows, and so is billed for whole rows. */
   readonly isRewritten: boolean;
-  /** False for partitions that literals rule out; undefined stands for rows without a date. */
+  /** False for partitions that literals exclude; undefined is for rows without a date. */
   readonly keeps: (range: Range | undefined) => boolean;
 }
 
-/** Moments in microseconds, the end left out. */
+/** Times in microseconds, without the end. */
 export interface Range {
   readonly start: bigint;
   readonly end: bigint;
@@ -22,7 +22,7 @@ export interface Range {
 
 type Test = (range: Range | undefined) => boolean;
 
-/** What a statement reads, the tables beneath its views included. */
+/** The reads of a statement, including the tables below its views. */
 export function readsOf({ node, names }: Prepared): Read[] {
   const reads: Read[] = [];
   for (const root of [{ node, names }, ...names.beneath]) {
@@ -50,7 +50,7 @@ function isRewritten(node: ResolvedNode, scan: ResolvedNode): boolean {
   return scan.child('table').text('fullName') === target.child('table').text('fullName');
 }
 
-/** Visits every table scan with the conditions that its rows have to meet. */
+/** Visits every table scan with the conditions on its rows. */
 function walk(
   node: ResolvedNode,
   conditions: readonly ResolvedNode[],
@@ -68,7 +68,7 @@ function walk(
   }
 }
 
-/** What a node asks of the rows of one of its inputs. */
+/** The conditions of a node on the rows of one of its inputs. */
 function conditionsFor(node: ResolvedNode, field: string): ResolvedNode[] {
   const at = (name: string): ResolvedNode[] => {
     const condition = node.maybe(name);
@@ -102,7 +102,7 @@ function keeper(table: Table, scan: ResolvedNode, conditions: readonly ResolvedN
 
 const ALWAYS: Test = () => true;
 
-/** Whether a partition may hold rows that meet a condition; what is not understood rules nothing out. */
+/** Whether a partition may have rows that satisfy a condition; an unsupported condition excludes nothing. */
 function testOf(node: ResolvedNode, column: number): Test {
   if (node.kind !== 'resolvedFunctionCallNode') return ALWAYS;
   const args = node.list('argumentList');
@@ -122,7 +122,7 @@ function testOf(node: ResolvedNode, column: number): Test {
 
 const COMPARISONS = new Set(['$less', '$less_or_equal', '$greater', '$greater_or_equal']);
 
-/** A comparison with NULL is never met. */
+/** A comparison with NULL is never true. */
 function holds(range: Range | undefined, name: string, at: bigint): boolean {
   if (range === undefined) return false;
   if (name === '$less') return range.start < at;

@@ -5,7 +5,7 @@ import type { Prepared } from './statement.ts';
 import type { StoreConnection } from './store.ts';
 import type { BqType } from './types.ts';
 
-/** What a statement reads, and what it is billed for. */
+/** The bytes that a statement reads, and those that it is billed for. */
 export interface Bytes {
   readonly processed: number;
   readonly billed: number;
@@ -23,8 +23,8 @@ interface Sizes {
 }
 
 /**
- * Reckons bytes as the service bills queries on demand: the columns that are read, in the partitions that literals
- * leave; for UPDATE, DELETE and MERGE with them every column of the table. At least 10 MB for each table.
+ * Computes bytes as the service bills on-demand queries: the columns that are read, in the partitions that literals do
+ * not exclude; for UPDATE, DELETE and a MERGE with them, every column of the table. At least 10 MB per table.
  */
 export class Reckoning {
   readonly #sizes = new WeakMap<Table, Sizes>();
@@ -64,7 +64,7 @@ export class Reckoning {
     return total;
   }
 
-  /** The sizes of columns; those that are not known of the table as it is are asked for in one query. */
+  /** The sizes of columns; sizes that are unknown for the current table are queried at once. */
   async #sizesOf(
     connection: StoreConnection,
     table: Table,
@@ -100,7 +100,7 @@ function partitionSql({ partitionedBy }: Table): string {
   return `coalesce(CAST(epoch_us(date_trunc('month', ${quoted(partitionedBy)})) AS VARCHAR), '')`;
 }
 
-/** The moments of a partition in microseconds, the end left out; undefined for rows without a date. */
+/** The times of a partition in microseconds, without the end; undefined for rows without a date. */
 function rangeOf(partition: string): Range | undefined {
   if (partition === NO_PARTITION) return undefined;
   const start = BigInt(partition);
@@ -109,7 +109,7 @@ function rangeOf(partition: string): Range | undefined {
   return { start, end: BigInt(day.getTime()) * 1_000n };
 }
 
-/** Bytes of a value as Google's page on data sizes gives them; NULL is nothing. */
+/** Bytes of a value according to Google's page on data sizes; NULL has none. */
 function sizeSql(sql: string, { kind }: BqType): string {
   if (kind === 'STRING') return `coalesce(strlen(${sql}) + 2, 0)`;
   return `CASE WHEN ${sql} IS NULL THEN 0 ELSE ${kind === 'BOOL' ? 1 : 8} END`;

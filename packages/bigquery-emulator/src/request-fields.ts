@@ -1,12 +1,12 @@
 import { notDone } from './api-error.ts';
 import { isRaw, type Raw } from './json-object.ts';
 
-/** The fields of an object in a body: `true` for a plain value, and for an object, or a list of such, its own fields. */
+/** The fields of an object in a body: `true` for a plain value; for an object, or a list of objects, its own fields. */
 export interface Fields {
   readonly [name: string]: true | Fields;
 }
 
-/** Throws for a field that is not among these: what is in a body is never left out silently. */
+/** Throws for any other field: no part of a body is silently ignored. */
 export function checkFields(raw: Raw, fields: Fields, what: string): void {
   for (const [name, value] of Object.entries(raw)) {
     const known = Object.hasOwn(fields, name) ? fields[name] : undefined;
@@ -26,7 +26,7 @@ export const DATASET: Fields = { datasetReference: DATASET_REFERENCE, location: 
 export const TABLE: Fields = {
   tableReference: { ...DATASET_REFERENCE, tableId: true },
   schema: { fields: { name: true, type: true } },
-  // Nobody reads it again.
+  // No method reads it again.
   description: true,
 };
 

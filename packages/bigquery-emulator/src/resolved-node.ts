@@ -11,11 +11,11 @@ export interface ResolvedColumn {
 }
 
 /**
- * A node of what the analyzer or its parser answered. The answers nest each node in its base classes and in a wrapper
- * that says which it is; here it is one flat set of fields. {@link only} makes sure that nothing is overlooked.
+ * A node of the response of the analyzer or its parser. The responses nest each node in its base classes and in a
+ * wrapper with its kind; here it is one flat set of fields. {@link only} ensures that nothing is overlooked.
  */
 export class ResolvedNode {
-  /** Such as `resolvedProjectScanNode`; empty for a node of which the place says what it is. */
+  /** Such as `resolvedProjectScanNode`; empty for a node whose place determines its kind. */
   readonly kind: string;
   readonly #fields: Raw;
 
@@ -29,7 +29,7 @@ export class ResolvedNode {
     this.#fields = flat(inner);
   }
 
-  /** Throws "does not do" when any other field than these says something. */
+  /** Throws "does not do" if any other field has a meaning. */
   only(...known: readonly string[]): this {
     for (const [key, value] of Object.entries(this.#fields)) {
       if (!known.includes(key) && !ALWAYS.has(key) && says(value)) {
@@ -39,7 +39,7 @@ export class ResolvedNode {
     return this;
   }
 
-  /** The node at a field; a field without one is a fault of the emulator. */
+  /** The node at a field; a missing node is a fault of the emulator. */
   child(field: string): ResolvedNode {
     const node = this.maybe(field);
     if (node === undefined) throw new Error(`${this.kind} lacks ${field}.`);
@@ -57,7 +57,7 @@ export class ResolvedNode {
     return value.filter(isRaw).map((item) => new ResolvedNode(item));
   }
 
-  /** Every node directly beneath, with the field that it is at; nodes of lists one by one. */
+  /** Every node directly below, with its field; nodes of lists one by one. */
   children(): (readonly [field: string, child: ResolvedNode])[] {
     return Object.entries(this.#fields).flatMap(([field, value]) => {
       const items: unknown[] = Array.isArray(value) ? value : [value];
@@ -79,7 +79,7 @@ export class ResolvedNode {
     return Array.isArray(value) ? value.map(String) : [];
   }
 
-  /** The field as it came. */
+  /** The field unchanged. */
   raw(field: string): unknown {
     return this.#fields[field];
   }
@@ -98,7 +98,7 @@ export class ResolvedNode {
     return Array.isArray(value) ? value.map(columnOf) : [];
   }
 
-  /** Where it stands in the text, as byte offsets. */
+  /** Its position in the text, as byte offsets. */
   range(): { readonly start: number; readonly end: number } {
     const range = this.#fields['parseLocationRange'];
     if (!isRaw(range)) throw new Error(`${this.kind} has no place in the text.`);
@@ -106,7 +106,7 @@ export class ResolvedNode {
   }
 }
 
-/** Fields that say nothing about what is to be done. */
+/** Fields that do not affect the result. */
 const ALWAYS: ReadonlySet<string> = new Set([
   'parseLocationRange',
   'nodeSource',
@@ -155,7 +155,7 @@ function columnOf(raw: unknown): ResolvedColumn {
   };
 }
 
-/** `resolvedProjectScanNode` as people say it: "project scan". */
+/** `resolvedProjectScanNode` in words: "project scan". */
 export const kindName = (node: ResolvedNode): string => readable(node.kind);
 
 /** The name of the function that is called, such as `$equal` or `json_value`. */

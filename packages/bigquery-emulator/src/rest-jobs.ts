@@ -46,7 +46,7 @@ export const JOB_METHODS: Readonly<Record<'query' | 'getQueryResults', Method>> 
   },
 };
 
-/** Until the job is done, the time is over, or the client has gone. */
+/** Until the job is done, the time is over, or the client has disconnected. */
 async function wait(call: Call, job: Job, timeoutMs = DEFAULT_TIMEOUT_MS): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((done) => {
@@ -64,7 +64,7 @@ interface Page {
   readonly hasWholeTimes: boolean;
 }
 
-/** The answer of `jobs.query` and `jobs.getQueryResults`: rows when it is done, its error when it failed. */
+/** The response of `jobs.query` and `jobs.getQueryResults`: rows if the job is done, its error if it failed. */
 function answer(job: Job, kind: string, page: Page): object {
   const head = {
     kind,
@@ -97,7 +97,7 @@ function rowsPage(job: Job, { fields, rows }: Rows, page: Page): object {
     if (shown.length >= (page.maxResults ?? Infinity)) break;
     const cells = { f: row.map((value) => ({ v: value })) };
     bytes += JSON.stringify(cells).length;
-    // Google ends a page at ten megabytes; a row that is larger comes alone.
+    // Google ends a page at ten megabytes; a larger row is a page of its own.
     if (shown.length > 0 && bytes > MAX_PAGE_BYTES) break;
     shown.push(cells);
   }

@@ -7,7 +7,7 @@ import { checkFields, TABLE, TABLE_CHANGE } from './request-fields.ts';
 import { columnsOf, schemaOf } from './table-schema.ts';
 import { createStored } from './table-store.ts';
 
-/** Tables in one answer, where the request does not say. */
+/** Tables in one response, if the request does not set it. */
 const PAGE = 50;
 
 /** The methods of `tables`. */
@@ -37,7 +37,7 @@ async function insert(call: Call): Promise<object> {
       throw new ApiError('duplicate', `Already Exists: Table ${shownName(table)}`);
   };
   checkFree();
-  // Whoever finds it must find its rows; of two requests for one name the second meets the first.
+  // Any reader of the name must find the rows, and the second of two requests for one name must find the first.
   const connection = await call.store.connect();
   await createStored(connection, table).finally(() => call.store.release(connection));
   checkFree();

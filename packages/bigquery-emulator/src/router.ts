@@ -3,7 +3,7 @@ import { DATASET_METHODS } from './rest-datasets.ts';
 import { JOB_METHODS } from './rest-jobs.ts';
 import { TABLE_METHODS } from './rest-tables.ts';
 
-/** The method that an address names, with the parts that it names besides. */
+/** The method of an address, with the parameters in the address. */
 export interface Route {
   readonly method: Method;
   readonly path: Readonly<Record<string, string>>;
@@ -37,7 +37,7 @@ const PATTERNS: readonly Pattern[] = [
   pattern('GET', '/queries/{jobId}', JOB_METHODS.getQueryResults),
 ];
 
-/** The route of an address; undefined for one that is not done. */
+/** The route of an address; undefined for an unsupported address. */
 export function routeOf(verb: string, path: string): Route | undefined {
   for (const { verb: wanted, path: shape, method } of PATTERNS) {
     if (wanted !== verb) continue;

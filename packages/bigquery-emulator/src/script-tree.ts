@@ -5,7 +5,7 @@ import type { ResolvedNode } from './resolved-node.ts';
 export interface Step {
   /** Its text. */
   readonly text: string;
-  /** What it does to transactions. */
+  /** Its effect on transactions. */
   readonly control: 'begin' | 'commit' | 'rollback' | undefined;
 }
 
@@ -15,7 +15,7 @@ const CONTROLS: Readonly<Record<string, Step['control']>> = {
   astRollbackStatementNode: 'rollback',
 };
 
-/** What has statements, variables or effects on the script itself. */
+/** Nodes with statements, variables or effects on the script itself. */
 const SCRIPTING =
   /Variable|Assignment|BeginEndBlock|IfStatement|Raise|While|Loop|Repeat|ForIn|CaseStatement|Call|ExecuteImmediate|Return|Break|Continue/;
 

@@ -4,7 +4,7 @@ import type { Parameters } from './parameters.ts';
 import type { Store, StoreConnection } from './store.ts';
 import type { TableLocks, Transaction } from './transactions.ts';
 
-/** Where statements run one after another: of one script, or of one interactive session. */
+/** The place in which statements run one after another: one script, or one interactive session. */
 export class Session {
   readonly connection: StoreConnection;
   transaction: Transaction | undefined;
@@ -23,7 +23,7 @@ export class Session {
     return new Session(await store.connect(), store, locks);
   }
 
-  /** What binds to a placeholder. */
+  /** The values of placeholders. */
   binding({ source }: Placeholder, parameters: Parameters): string | null {
     if (source.from === 'rowCount') return this.rowCount?.toString() ?? null;
     const parameter = parameters.get(source.name);
@@ -37,11 +37,11 @@ export class Session {
         'Transaction control error: a transaction is already open; nested transactions are not supported.',
       );
     }
-    // What others commit while the snapshot is taken may be missing in it, so it has to be a conflict.
+    // Commits of others while the snapshot is taken may be missing in it, so they must be conflicts.
     const transaction = this.#locks.begin(id);
     try {
       await this.connection.run('BEGIN TRANSACTION');
-      // The snapshot is taken by the first look at the database.
+      // The first read of the database takes the snapshot.
       await this.connection.rows('SELECT count(*) FROM snapshot_anchor');
     } catch (error) {
       this.#locks.end(transaction, false);
@@ -72,7 +72,7 @@ export class Session {
     this.#locks.end(transaction, false);
   }
 
-  /** Ends what is open and gives the connection back. */
+  /** Ends an open transaction and returns the connection. */
   async close(): Promise<void> {
     await this.rollback();
     this.#store.release(this.connection);

@@ -10,7 +10,7 @@ const SHAPES: Readonly<Partial<Record<ScalarKind, string>>> = {
   TIMESTAMP: String.raw`\s*\d{4}-\d{1,2}-\d{1,2}([ Tt]\d{1,2}:\d{1,2}:\d{1,2}(\.\d{1,6})?)?\s*([Zz]|(?i:UTC)|[+-]\d{1,2}(:\d{2})?)?\s*`,
 };
 
-/** The words of BigQuery for a text that is no such value, before the text itself. */
+/** BigQuery's words for a text that is not such a value, before the text itself. */
 const COMPLAINTS: Readonly<Partial<Record<ScalarKind, string>>> = {
   INT64: 'Bad int64 value: ',
   FLOAT64: 'Bad double value: ',
@@ -18,7 +18,7 @@ const COMPLAINTS: Readonly<Partial<Record<ScalarKind, string>>> = {
   TIMESTAMP: 'Invalid timestamp: ',
 };
 
-/** CAST and SAFE_CAST. What cannot be cast is an error, or NULL when `isSafe`. */
+/** CAST and SAFE_CAST. A value that cannot be cast is an error, or NULL if `isSafe`. */
 export function castSql(sql: string, from: BqType, to: BqType, isSafe: boolean): string {
   if (from.kind === to.kind && !isNested(from)) return sql;
   if (isNested(from) || isNested(to)) throw notDone(`casts of ${from.kind} to ${to.kind}`);
@@ -49,8 +49,8 @@ function tried(to: ScalarKind): string {
 }
 
 /**
- * `body` with `x` standing for the value, which is worked out once: a value that a text says in full is put in its
- * place instead, where the planner can see through it.
+ * `body` with `x` for the value, which is computed once. A literal value is inserted instead, so that the planner can
+ * use it.
  */
 function once(sql: string, body: string): string {
   if (/^(c\d+|CAST\(\$\w+ AS \w+\)|'(?:[^']|'')*')$/.test(sql)) {
@@ -59,7 +59,7 @@ function once(sql: string, body: string): string {
   return `list_transform([${sql}], lambda x: ${body})[1]`;
 }
 
-/** A value as BigQuery writes it for people. */
+/** A value in BigQuery's format for people. */
 export function asText(sql: string, from: ScalarKind): string {
   if (from === 'TIMESTAMP') throw notDone('casts of TIMESTAMP to STRING');
   const text = `CAST(${sql} AS VARCHAR)`;

@@ -1,7 +1,7 @@
 import { columnName } from './emit.ts';
 import type { ResolvedNode } from './resolved-node.ts';
 
-/** The keys of an ORDER BY: NULL comes first ascending and last descending. */
+/** The keys of an ORDER BY: NULL is first ascending and last descending. */
 export function orderSql(items: readonly ResolvedNode[]): string {
   const keys = items.map((item) => {
     item.only('columnRef', 'isDescending', 'nullOrder');

@@ -41,7 +41,7 @@ export function scanSql(emit: Emit, node: ResolvedNode): string {
 const list = (columns: readonly ResolvedColumn[]): string =>
   columns.map(({ id }) => columnName(id)).join(', ') || '1 AS one';
 
-/** A table's rows; with its row IDs as `rid` where a statement changes it. */
+/** A table's rows, with their row IDs as `rid` if a statement changes the table. */
 export function tableSql(emit: Emit, node: ResolvedNode, withRowId: boolean): string {
   node.only('table', 'columnIndexList', 'alias');
   const relation = emit.relation(node.child('table').text('fullName'));
@@ -78,7 +78,7 @@ function arraySql(emit: Emit, node: ResolvedNode): string {
   return `SELECT * FROM (${emit.scan(input)}) JOIN LATERAL (${elements}) ON TRUE`;
 }
 
-/** The input of an ORDER BY and its keys, so that what stands above can select and sort at once. */
+/** The input of an ORDER BY and its keys, so that the outer query can select and sort at once. */
 function ordered(emit: Emit, node: ResolvedNode): { from: string; order: string } {
   node.only('inputScan', 'orderByItemList');
   const from = `(${emit.scan(node.child('inputScan'))})`;

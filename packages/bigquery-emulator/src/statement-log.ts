@@ -1,14 +1,14 @@
-/** One statement that ran, whatever came of it. */
+/** One statement that ran, with any result. */
 export interface LoggedStatement {
   readonly jobId: string;
   /** Such as `SELECT` or `MERGE`. */
   readonly statementType: string;
-  /** Its text; values that it takes as parameters are not in it. */
+  /** Its text, without the values of parameters. */
   readonly sql: string;
   readonly bytesBilled: number;
 }
 
-/** All statements since the start or the last {@link clear}. One that failed was billed nothing. */
+/** All statements since the start or the last {@link clear}. A failed statement was billed nothing. */
 export class StatementLog {
   #entries: LoggedStatement[] = [];
 
@@ -25,7 +25,7 @@ export class StatementLog {
     this.#entries = [];
   }
 
-  /** How many statements ran, in how many jobs, and what they were billed for in sum. */
+  /** The number of statements and jobs, and the total of billed bytes. */
   totals(): { jobs: number; statements: number; bytesBilled: number } {
     return {
       jobs: new Set(this.#entries.map(({ jobId }) => jobId)).size,

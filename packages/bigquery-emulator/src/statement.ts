@@ -16,16 +16,16 @@ import { expressionSql } from './sql-expression.ts';
 import { scanSql } from './sql-scan.ts';
 import { duckType, type BqType } from './types.ts';
 
-/** A statement that the analyzer took, with what is needed to write it for DuckDB. */
+/** A statement that the analyzer accepted, with the information that is needed to write it for DuckDB. */
 export interface Prepared {
   readonly node: ResolvedNode;
   readonly names: Names;
   readonly writer: Writer;
-  /** What its text was read with: names in the resolved form mean what they mean there. */
+  /** The context of its text: names in the resolved form have their meaning there. */
   readonly defaults: Defaults;
 }
 
-/** What a statement stands in. */
+/** The context of a statement. */
 export interface Surroundings {
   readonly analyzer: Analyzer;
   readonly catalog: Catalog;
@@ -35,7 +35,7 @@ export interface Surroundings {
 
 const MAX_VIEW_DEPTH = 16;
 
-/** Has a statement checked over the tables that it names. `depth`: how many views it stands in. */
+/** Checks a statement with the tables that it names. `depth`: the number of views around it. */
 export async function prepareStatement(
   sql: string,
   around: Surroundings,

@@ -1,9 +1,9 @@
 import { DuckDBScalarFunction, VARCHAR } from '@duckdb/node-api';
 import { elementsAt, jsonAt, type PathStep } from './json-text.ts';
 
-/** Functions that the store lacks, over texts: NULL in, NULL out. */
+/** Functions of texts that the store lacks: NULL in, NULL out. */
 const FUNCTIONS: Readonly<Record<string, (...args: string[]) => string | undefined>> = {
-  /** The JSON at a path, as it was written. */
+  /** The JSON at a path, as written. */
   bq_json_at: (text = '', path = '[]') => jsonAt(text, pathOf(path)),
   /** The elements of the list at a path, as a JSON list of texts. */
   bq_json_elements: (text = '', path = '[]') => {
@@ -23,7 +23,7 @@ function pathOf(text: string): PathStep[] {
   return path;
 }
 
-/** The functions, to be registered with a database. */
+/** The functions, for registration with a database. */
 export function storeFunctions(): DuckDBScalarFunction[] {
   return Object.entries(FUNCTIONS).map(([name, run]) =>
     DuckDBScalarFunction.create({

@@ -10,7 +10,7 @@ import { storeFunctions } from './store-functions.ts';
 /** Values for the placeholders of a statement. */
 export type Bindings = Readonly<Record<string, string | null>>;
 
-/** The database beneath: DuckDB, in memory. */
+/** The underlying database: DuckDB, in memory. */
 export class Store {
   readonly #instance: DuckDBInstance;
   readonly #idle: StoreConnection[] = [];
@@ -28,14 +28,14 @@ export class Store {
     });
     const store = new Store(instance);
     const connection = await store.connect();
-    // A transaction looks at this table first, and so at everything as it is then.
+    // A transaction reads this table first, so that it sees everything as of then.
     for (const one of storeFunctions()) connection.register(one);
     await connection.run('CREATE TABLE snapshot_anchor (n INTEGER)');
     store.release(connection);
     return store;
   }
 
-  /** A connection of one's own: give it back by {@link release} once nothing is open on it. */
+  /** A separate connection: return it with {@link release} once nothing is open on it. */
   async connect(): Promise<StoreConnection> {
     const idle = this.#idle.pop();
     if (idle !== undefined) return idle;
@@ -54,7 +54,7 @@ export class Store {
   }
 }
 
-/** One connection: its statements run in turn, a transaction is its own. */
+/** One connection: its statements run one after another, and it has its own transaction. */
 export class StoreConnection {
   readonly #connection: DuckDBConnection;
 
@@ -62,7 +62,7 @@ export class StoreConnection {
     this.#connection = connection;
   }
 
-  /** Runs a statement; answers how many rows it changed, 0 for one that changes none. */
+  /** Runs a statement. Returns the number of changed rows, 0 for a statement that changes none. */
   async run(sql: string, bindings: Bindings = {}): Promise<number> {
     try {
       const result = await this.#connection.run(sql, given(bindings));
@@ -82,7 +82,7 @@ export class StoreConnection {
     }
   }
 
-  /** Makes a function known to the whole database. */
+  /** Registers a function with the whole database. */
   register(one: DuckDBScalarFunction): void {
     this.#connection.registerScalarFunction(one);
   }
@@ -97,7 +97,7 @@ function given(bindings: Bindings): Record<string, DuckDBValue> | undefined {
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-/** Failures of a value are the statement's; of DuckDB's own parser and binder they are the emulator's. */
+/** Errors of a value belong to the statement; errors of DuckDB's parser and binder belong to the emulator. */
 function translated(error: unknown, sql: string): Error {
   if (error instanceof ApiError) return error;
   const text = error instanceof Error ? error.message : String(error);

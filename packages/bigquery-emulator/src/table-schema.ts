@@ -6,7 +6,7 @@ import { restName, scalarOf, type BqField, type BqType } from './types.ts';
 const MAX_COLUMNS = 10_000;
 const MAX_NAME = 300;
 
-/** The columns that a `schema` of the REST interface describes. */
+/** The columns of a `schema` in the REST interface. */
 export function columnsOf(schema: Raw): Column[] {
   const columns = objectsAt(schema, 'fields').map((raw) =>
     scalarColumn(textAt(raw, 'name') ?? '', { kind: scalarOf(textAt(raw, 'type') ?? '') }),
@@ -21,7 +21,7 @@ export function scalarColumn(name: string, type: BqType, isRequired = false): Co
   return { name, type, isRequired };
 }
 
-/** Throws for names and numbers of columns that BigQuery does not take. */
+/** Throws for column names and numbers of columns that BigQuery refuses. */
 export function checkColumns(columns: readonly Column[]): void {
   if (columns.length > MAX_COLUMNS) {
     throw invalid(`Too many columns: ${columns.length}. The limit is ${MAX_COLUMNS}.`);

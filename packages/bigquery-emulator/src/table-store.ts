@@ -3,9 +3,9 @@ import { quoted } from './emit.ts';
 import type { StoreConnection } from './store.ts';
 import { duckType } from './types.ts';
 
-/** What the REST interface and DDL alike do to tables of the store. */
+/** Changes to tables of the store that the REST interface and DDL share. */
 
-/** Makes the table of the store that holds the rows. */
+/** Creates the table of the store for the rows. */
 export async function createStored(connection: StoreConnection, table: Table): Promise<void> {
   const columns = table.columns.map(columnSql);
   await connection.run(`CREATE TABLE ${table.physical} (${columns.join(', ')})`);

@@ -1,7 +1,7 @@
 import { ApiError, invalidQuery } from './api-error.ts';
 import { fullName, shownName, type Table } from './catalog.ts';
 
-/** A transaction that is open. */
+/** An open transaction. */
 export interface Transaction {
   readonly id: string;
   readonly startedAt: number;
@@ -12,18 +12,18 @@ export interface Transaction {
 }
 
 interface Entry {
-  /** Goes up with each commit that changed rows by UPDATE, DELETE, MERGE. */
+  /** Increases with each commit that changed rows by UPDATE, DELETE, MERGE. */
   committedAt: number;
   holder: Transaction | 'statement' | undefined;
-  /** INSERTs outside of transactions that run. */
+  /** Running INSERTs outside of transactions. */
   inserting: number;
-  /** Its columns are being changed, or it is being dropped: nobody writes meanwhile. */
+  /** Its columns are being changed, or it is being dropped: no other writer is admitted. */
   isChanging: boolean;
 }
 
 /**
- * Who changes which table. BigQuery looks at whole tables: of two transactions that change one, the later is ended; a
- * statement outside of transactions waits its turn.
+ * Records which transaction changes which table. BigQuery compares whole tables: of two transactions that change one,
+ * the later is aborted; a statement outside of transactions waits.
  */
 export class TableLocks {
   readonly #entries = new Map<string, Entry>();
@@ -43,7 +43,10 @@ export class TableLocks {
     return transaction;
   }
 
-  /** Takes a table for a transaction until its end. Another change of it since the transaction began is a conflict. */
+  /**
+   * Reserves a table for a transaction until its end. Another change of the table since the transaction began is a
+   * conflict.
+   */
   async take(table: Table, transaction: Transaction): Promise<void> {
     const entry = this.#entry(table);
     if (entry.holder === transaction) return;
@@ -55,17 +58,17 @@ export class TableLocks {
     transaction.changed.add(fullName(table));
   }
 
-  /** Notes that a transaction writes to a table without changing rows of it. */
+  /** Records that a transaction writes to a table without changing rows of it. */
   async note(table: Table, transaction: Transaction): Promise<void> {
     const entry = this.#entry(table);
     while (entry.isChanging) await this.#change();
     transaction.written.add(table);
   }
 
-  /** Ends a transaction; with `committed` its changes are what later ones conflict with. */
+  /** Ends a transaction; with `committed`, later ones conflict with its changes. */
   end(transaction: Transaction, committed: boolean): void {
     if (!this.#open.delete(transaction)) return;
-    // What others know of these tables is of before.
+    // Cached facts about these tables are outdated.
     for (const table of transaction.written) table.version++;
     if (committed && transaction.changed.size > 0) this.#sequence++;
     for (const name of transaction.changed) {
@@ -77,7 +80,7 @@ export class TableLocks {
     this.#notify();
   }
 
-  /** Runs a mutating statement outside of transactions once nobody else changes its table. */
+  /** Runs a mutating statement outside of transactions once no other one changes its table. */
   async alone<T>(table: Table, run: () => Promise<T>): Promise<T> {
     const entry = this.#entry(table);
     while (entry.holder !== undefined) await this.#change();
@@ -92,7 +95,7 @@ export class TableLocks {
     }
   }
 
-  /** Runs an INSERT outside of transactions: beside anything but a change of the table's columns. */
+  /** Runs an INSERT outside of transactions, concurrently with anything except a change of the table's columns. */
   async inserting<T>(table: Table, run: () => Promise<T>): Promise<T> {
     const entry = this.#entry(table);
     while (entry.isChanging) await this.#change();
@@ -105,7 +108,7 @@ export class TableLocks {
     }
   }
 
-  /** Changes the columns of a table, or drops it, once nobody writes to it: DuckDB would have the writers fail. */
+  /** Changes the columns of a table, or drops it, once nothing writes to it: DuckDB would let the writers fail. */
   async changing<T>(table: Table, run: () => Promise<T>): Promise<T> {
     const entry = this.#entry(table);
     const isWritten = (): boolean => this.#open.values().some((one) => one.written.has(table));
@@ -121,7 +124,7 @@ export class TableLocks {
     }
   }
 
-  /** Lets nobody wait any longer. */
+  /** Ends all waits. */
   close(): void {
     this.#isClosed = true;
     this.#notify();
@@ -141,7 +144,7 @@ export class TableLocks {
     return entry;
   }
 
-  /** Until something ended. */
+  /** Until something has ended. */
   #change(): Promise<void> {
     if (this.#isClosed) {
       return Promise.reject(new ApiError('stopped', 'The emulator was closed meanwhile'));

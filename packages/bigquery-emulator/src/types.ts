@@ -1,7 +1,7 @@
 import { invalid, notDone } from './api-error.ts';
 import { isRaw, objectAt, objectsAt, textAt, type Raw } from './json-object.ts';
 
-/** A type that is no list and no structure. */
+/** A type that is neither a list nor a structure. */
 export type ScalarKind = 'STRING' | 'INT64' | 'FLOAT64' | 'BOOL' | 'TIMESTAMP';
 
 /** A BigQuery type. */
@@ -16,10 +16,10 @@ export interface BqField {
   readonly type: BqType;
 }
 
-/** A scalar outside of the database: text as BigQuery writes it, a time in microseconds since the epoch. */
+/** A scalar outside of the database: text in BigQuery's format, a time in microseconds since the epoch. */
 export type BqValue = string | null;
 
-/** In which type of DuckDB a scalar is held. TIMESTAMP is UTC without a zone. */
+/** The DuckDB type that stores a scalar. TIMESTAMP is UTC without a zone. */
 const DUCKDB: Readonly<Record<ScalarKind, string>> = {
   STRING: 'VARCHAR',
   INT64: 'BIGINT',
@@ -28,7 +28,10 @@ const DUCKDB: Readonly<Record<ScalarKind, string>> = {
   TIMESTAMP: 'TIMESTAMP',
 };
 
-/** How DuckDB names the type; fields of structures are `f1`, `f2` …: in BigQuery they may lack a name or share one. */
+/**
+ * DuckDB's name for the type; fields of structures are `f1`, `f2` …, because in BigQuery they may lack a name or share
+ * one.
+ */
 export function duckType(type: BqType): string {
   if (type.kind === 'ARRAY') return `${duckType(type.element)}[]`;
   if (type.kind !== 'STRUCT') return DUCKDB[type.kind];

@@ -13,11 +13,11 @@ afterAll(() => bed.emulator.close());
 const LIST = readFileSync(resolve(import.meta.dirname, 'support/expressions.txt'), 'utf8');
 const EXPRESSIONS = LIST.split('\n').filter((line) => line !== '');
 
-/** Numbers as they are worth. */
+/** Numbers by their value. */
 const comparable = (value: unknown): unknown =>
   typeof value === 'string' ? value.replace(/^(-?\d+)\.0$/, '$1') : value;
 
-describe("functions, casts and literals give what Google's own evaluator gives", () => {
+describe("functions, casts and literals give the results of Google's own evaluator", () => {
   it.each(EXPRESSIONS)('%s', async (expression) => {
     const theirs = await referenceValue(expression);
     const ours = await bed.query(`SELECT ${expression} AS x`).then(
@@ -39,7 +39,7 @@ describe("functions, casts and literals give what Google's own evaluator gives",
     ],
     ["FORMAT_TIMESTAMP('%c', TIMESTAMP '2026-01-01')", 'the element %c of a time format'],
     ['CURRENT_TIMESTAMP()', 'the function CURRENT_TIMESTAMP'],
-  ])('what is not done is refused by name: %s', async (expression, what) => {
+  ])('an unsupported statement is refused by name: %s', async (expression, what) => {
     expect(await bed.refusal(`SELECT ${expression}`)).toBe(
       `notImplemented: bigquery-emulator does not do ${what}`,
     );

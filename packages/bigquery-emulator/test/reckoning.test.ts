@@ -43,11 +43,11 @@ describe('bytes', () => {
       2,
     ],
     ["created_at >= TIMESTAMP '2026-03-01' AND id = 'x'", 10],
-  ])('leave out partitions that literals rule out: %s', async (condition, months) => {
+  ])('exclude partitions that literals rule out: %s', async (condition, months) => {
     expect(await processed(`SELECT * FROM wide WHERE ${condition}`)).toBe(months * MONTH);
   });
 
-  it('are of all partitions where no literal rules one out', async () => {
+  it('include all partitions if no literal excludes one', async () => {
     const all = 12 * MONTH + 10 * (5 + 102);
     expect(await processed('SELECT * FROM wide')).toBe(all);
     expect(await processed("SELECT * FROM wide WHERE id = '010'")).toBe(all);
@@ -59,14 +59,14 @@ describe('bytes', () => {
     ).toBe(all);
   });
 
-  it('count rows without a date where they are asked for', async () => {
+  it('include rows without a date if the query selects them', async () => {
     expect(await processed('SELECT id FROM wide WHERE created_at IS NULL')).toBe(10 * 5);
     const both =
       "SELECT id, created_at FROM wide WHERE created_at < TIMESTAMP '2026-02-01' OR created_at IS NULL";
     expect(await processed(both)).toBe(10 * 13 + 10 * 5);
   });
 
-  it('of a MERGE that only inserts are what it reads; of one that updates, whole rows', async () => {
+  it('of a MERGE that only inserts are those that it reads; of one that updates, those of whole rows', async () => {
     const source = "(SELECT '010' AS id, TIMESTAMP '2026-01-15' AS at_month) s";
     const on =
       "t.id = s.id AND t.created_at >= TIMESTAMP '2026-01-01' AND t.created_at < TIMESTAMP '2026-02-01'";
@@ -76,7 +76,7 @@ describe('bytes', () => {
     expect(await processed(update)).toBe(MONTH);
   });
 
-  it('of a view are those beneath it', async () => {
+  it('of a view are those of its tables', async () => {
     await bed.query(
       "CREATE OR REPLACE VIEW january AS SELECT id FROM mirror.wide WHERE created_at < TIMESTAMP '2026-02-01'",
     );
@@ -85,7 +85,7 @@ describe('bytes', () => {
 });
 
 describe('the bill', () => {
-  it('is ten megabytes at least for each table and statement, nothing without tables', async () => {
+  it('is at least ten megabytes per table and statement, and nothing without tables', async () => {
     const billed = async (sql: string): Promise<number> =>
       Number((await bed.query(sql)).data.totalBytesBilled);
     await bed.query('CREATE OR REPLACE TABLE small (id STRING)');
@@ -103,7 +103,7 @@ describe('the bill', () => {
     });
   });
 
-  it('is not run up beyond maximumBytesBilled', async () => {
+  it('stays within maximumBytesBilled', async () => {
     const refused = bed.query('SELECT id FROM wide', {}, { maximumBytesBilled: String(MB) });
     expect(await refused.catch(refusalOf)).toBe(
       `bytesBilledLimitExceeded: Query exceeded limit for bytes billed: ${MB}. ${10 * MB} or higher required.`,

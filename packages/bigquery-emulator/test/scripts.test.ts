@@ -23,7 +23,7 @@ describe('scripts', () => {
     expect(rows).toEqual([['1']]);
   });
 
-  it('of which one commits while another begins leave that one no older snapshot to write by', async () => {
+  it('that commit while another begins leave that one no older snapshot for a write', async () => {
     await bed.query('CREATE OR REPLACE TABLE numbers (who INT64, n INT64)');
     await bed.query('INSERT INTO numbers (who, n) SELECT who, 0 FROM UNNEST([0, 1, 2, 3]) AS who');
     const next = async (who: number): Promise<boolean> => {
@@ -52,7 +52,7 @@ describe('scripts', () => {
   });
 
   it.each(['DECLARE x INT64', 'SET x = 1', 'BEGIN SELECT 1; END', 'IF TRUE THEN SELECT 1; END IF'])(
-    'that are more than statements are refused: %s',
+    'with more than statements are refused: %s',
     async (sql) => {
       expect(await bed.refusal(`${sql}; SELECT 1`)).toContain(
         'bigquery-emulator does not do the script statement',
@@ -62,7 +62,7 @@ describe('scripts', () => {
 });
 
 describe('transactions', () => {
-  it('roll back whole when a statement fails, or when the script ends without a COMMIT', async () => {
+  it('roll back completely if a statement fails, or if the script ends without a COMMIT', async () => {
     const assertion =
       "BEGIN TRANSACTION; UPDATE state SET epoch = 9 WHERE TRUE; ASSERT @@row_count = 2 AS 'lost the lock'; COMMIT TRANSACTION";
     expect(await bed.refusal(assertion)).toBe(
@@ -88,7 +88,7 @@ describe('transactions', () => {
     expect(await bed.refusal('SELECT 1; COMMIT TRANSACTION')).toContain('no transaction');
   });
 
-  it('over a session see their own snapshot; of two that change a table the later one is aborted', async () => {
+  it('of a session see their own snapshot; of two that change a table the later one is aborted', async () => {
     const [one, two] = [await openSession(), await openSession()];
     await one('BEGIN TRANSACTION');
     await two('BEGIN TRANSACTION');
@@ -113,7 +113,7 @@ describe('transactions', () => {
     expect(await epoch()).toBe('3');
   });
 
-  it('leave inserts of others alone', async () => {
+  it('do not affect inserts of others', async () => {
     const one = await openSession();
     await one('BEGIN TRANSACTION');
     await one("INSERT INTO notes VALUES ('mine')");
@@ -125,7 +125,7 @@ describe('transactions', () => {
     ]);
   });
 
-  it('hold statements of others back until they end', async () => {
+  it('delay statements of others until they end', async () => {
     const one = await openSession();
     await one('BEGIN TRANSACTION');
     await one('UPDATE state SET epoch = 7 WHERE TRUE');

@@ -62,7 +62,7 @@ describe('statements that change rows', () => {
     expect(await bed.refusal(insert(4_100))).toContain('Too many partitions');
   });
 
-  it('reads its own table as it was before the statement, in a transaction, too', async () => {
+  it('reads its own table as it was before the statement, also in a transaction', async () => {
     await bed.query('CREATE OR REPLACE TABLE numbers (n INT64)');
     await bed.query(
       `INSERT INTO numbers (n) SELECT n + 1 FROM UNNEST(JSON_QUERY_ARRAY('[${Array(3_000).fill(0).join(',')}]')) AS x WITH OFFSET AS n`,
@@ -81,7 +81,7 @@ describe('statements that change rows', () => {
     await bed.query('DROP TABLE numbers');
   });
 
-  it('keeps NOT NULL, and rolls a failed statement back whole', async () => {
+  it('keeps NOT NULL, and rolls back a failed statement completely', async () => {
     await bed.query(ROWS);
     expect(await bed.refusal("UPDATE contact SET id = IF(id = 'b', NULL, id) WHERE TRUE")).toMatch(
       /^invalidQuery: .*null/i,
@@ -99,7 +99,7 @@ describe('statements that change tables', () => {
     return data.schema?.fields?.map(({ name, type }) => `${name} ${type}`);
   };
 
-  it('creates, and knows IF NOT EXISTS and OR REPLACE', async () => {
+  it('creates tables, and supports IF NOT EXISTS and OR REPLACE', async () => {
     expect(await bed.refusal('CREATE TABLE contact (a INT64)')).toBe(
       'duplicate: Already Exists: Table emulated:mirror.contact',
     );
@@ -131,7 +131,7 @@ describe('statements that change tables', () => {
     );
   });
 
-  it('drops a table, and tells tables and views apart', async () => {
+  it('drops a table, and distinguishes tables and views', async () => {
     expect(await bed.refusal('DROP VIEW contact')).toContain('currently a TABLE');
     await bed.query('DROP TABLE contact');
     await bed.query('DROP TABLE IF EXISTS contact');
@@ -143,7 +143,7 @@ describe('queries', () => {
   const PEOPLE = `(SELECT JSON_VALUE(p, '$[0]') AS name, JSON_VALUE(p, '$[1]') AS team, CAST(JSON_VALUE(p, '$[2]') AS INT64) AS n
     FROM UNNEST(JSON_QUERY_ARRAY('[["ann", "x", 3], ["bob", "x", 5], ["Cid", "y", null]]')) AS p)`;
 
-  it('joins, groups, sorts as BigQuery does: NULL first, capitals before small letters', async () => {
+  it('joins, groups and sorts as BigQuery does: NULL first, upper case before lower case', async () => {
     const { rows } = await bed.query(
       `SELECT a.name, b.name FROM ${PEOPLE} a LEFT JOIN ${PEOPLE} b ON a.team = b.team AND a.name < b.name ORDER BY b.name, a.name`,
     );
@@ -161,7 +161,7 @@ describe('queries', () => {
     ]);
   });
 
-  it('knows windows', async () => {
+  it('supports windows', async () => {
     const { rows } = await bed.query(
       `SELECT name, LAG(n) OVER (PARTITION BY team ORDER BY name) FROM ${PEOPLE} ORDER BY name`,
     );
@@ -186,7 +186,7 @@ describe('queries', () => {
     expect(sets.rows).toEqual([['2'], ['2']]);
   });
 
-  it('come in pages', async () => {
+  it('are paged', async () => {
     const { data } = await bed.query(
       'SELECT x FROM UNNEST([1, 2, 3]) AS x ORDER BY x',
       {},
@@ -204,7 +204,7 @@ describe('queries', () => {
     expect(next.data.pageToken).toBeUndefined();
   });
 
-  it('takes parameters', async () => {
+  it('use parameters', async () => {
     const { rows } = await bed.query(
       'SELECT @s, @t IS NULL, @i + 1, (SELECT MAX(x) FROM UNNEST(@l) AS x)',
       { s: 'é', t: null, i: 41, l: ['a', 'b'] },
@@ -213,7 +213,7 @@ describe('queries', () => {
   });
 });
 
-describe('what Google refuses', () => {
+describe('statements that Google refuses', () => {
   it.each([
     ['SELECT nope FROM contact', 'Unrecognized name: nope; Did you mean note? at [1:8]'],
     ['SELECT\n  id + 1 FROM contact', 'at [2:3]'],
@@ -234,7 +234,7 @@ describe('what Google refuses', () => {
   });
 });
 
-describe('what the emulator does not know it refuses', () => {
+describe('the emulator refuses what it does not support', () => {
   it.each([
     'SELECT * FROM INFORMATION_SCHEMA.TABLES',
     'SELECT 1 EXCEPT DISTINCT SELECT 2',

@@ -15,7 +15,7 @@ export class Accounts {
     return token;
   }
 
-  /** The account behind an Authorization header. Throws Google's 401 for an unknown one, and where there is none. */
+  /** The account of an Authorization header. Throws Google's 401 for an unknown one, or without one. */
   authenticate(header = ''): Account {
     const account = this.#tokens.get(/^Bearer\s+(\S+)$/i.exec(header)?.[1] ?? '');
     if (account !== undefined) return account;

@@ -39,7 +39,7 @@ export class ApiError extends Error {
     return HTTP_CODES[this.status];
   }
 
-  /** The body as Google sends it; `details` only where there are some. */
+  /** The body as Google sends it; `details` only if there are some. */
   body(): { error: Record<string, unknown> } {
     const { code, message, status, details } = this;
     return { error: { code, message, status, ...(details.length > 0 && { details }) } };

@@ -12,7 +12,7 @@ import type { SpreadsheetFiles } from './spreadsheet-files.ts';
 import { spreadsheetResource } from './spreadsheet-resource.ts';
 import { readValues, requirePlainValues } from './values-read.ts';
 
-/** One HTTP request, read whole. */
+/** One HTTP request, read completely. */
 export interface ApiRequest {
   readonly verb: string;
   readonly path: string;
@@ -33,21 +33,21 @@ interface Call extends ApiServiceParts {
   readonly account: Account;
   readonly spreadsheetId: string;
   readonly body: unknown;
-  /** The `fields` parameter, in terms of the answer. */
+  /** The `fields` parameter, relative to the response. */
   readonly mask: Mask;
 }
 
 interface Method {
-  /** What its quota counts. */
+  /** The quota that counts it. */
   readonly kind: 'read' | 'write';
-  /** The message that its body must fit. */
+  /** The message type of its body. */
   readonly takes?: string;
-  /** The message it answers with. */
+  /** The message type of its response. */
   readonly gives: string;
   readonly run: (call: Call) => unknown;
 }
 
-/** The methods that the emulator has, by their verb and what follows the ID of the spreadsheet in their address. */
+/** The supported methods, by their verb and the part after the ID of the spreadsheet in their address. */
 const METHODS: ReadonlyMap<string, Method> = new Map([
   ['GET ', { kind: 'read', gives: 'Spreadsheet', run: get }],
   [
@@ -70,7 +70,9 @@ const METHODS: ReadonlyMap<string, Method> = new Map([
   ],
 ]);
 
-/** The Sheets API v4: counts a request in the log, and answers it as Google does. Reads no clock and no network of its own. */
+/**
+ * The Sheets API v4: counts a request in the log, and answers it as Google does. Does not read a clock or a network itself.
+ */
 export function serve(request: ApiRequest, parts: ApiServiceParts): Reply {
   const { path, verb, query, authorization } = request;
   const [, spreadsheetId = '', suffix = ''] = /^\/v4\/spreadsheets\/([^/:]+)(.*)$/.exec(path) ?? [];

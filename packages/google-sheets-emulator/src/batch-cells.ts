@@ -10,7 +10,7 @@ type Rows = readonly sheets_v4.Schema$RowData[];
 const widthOf = (rows: Rows): number =>
   rows.reduce((most, row) => Math.max(most, row.values?.length ?? 0), 0);
 
-/** Data must fit where it is written: the messages count from zero, as Google's do. */
+/** Data must fit into its place: the messages count from zero, as Google's do. */
 function checkFit(rows: Rows, top: number, left: number, bottom: number, right: number): void {
   if (top + rows.length > bottom) {
     throw invalid(
@@ -87,7 +87,7 @@ export function repeatCell(
   const sheet = edit.document.grid(range?.sheetId);
   const area = sheet.areaOf(boundsOf(range));
   guard(edit, sheet, area);
-  // Rows that hold nothing are only made for something.
+  // Rows without content are only created if something needs them.
   const bottom = Object.keys(cell).length > 0 ? area.bottom : Math.min(area.bottom, sheet.usedRows);
   for (let index = area.top; index < bottom; index++) {
     sheet.editRow(index, (cells) => {

@@ -3,7 +3,7 @@ import { ApiError, invalid } from './api-error.ts';
 import { boundsOf } from './document.ts';
 import type { Edit } from './edit.ts';
 
-/** addChart: one of columns, on a tab. It keeps its place and its data where they are, whatever people move. */
+/** addChart: a column chart, on a tab. Its place and its data stay where they are, even if people move cells. */
 export function addChart(
   edit: Edit,
   { chart = {} }: sheets_v4.Schema$AddChartRequest,

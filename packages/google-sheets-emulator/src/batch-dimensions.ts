@@ -25,7 +25,7 @@ function dimensionOf(name: string | null | undefined): Dimension {
 
 const noun = (dimension: Dimension): string => (dimension === 'ROWS' ? 'row' : 'column');
 
-/** A DimensionRange of a request; open ends are the grid's. Throws when it names rows that don't exist. */
+/** A DimensionRange of a request; open ends are the grid's. Throws if it names rows that do not exist. */
 function spanOf(
   edit: Edit,
   range: sheets_v4.Schema$DimensionRange | undefined,
@@ -57,7 +57,7 @@ function guardInsertion(edit: Edit, sheet: Sheet, dimension: Dimension, at: numb
   guard(edit, sheet, across({ sheet, dimension, start: at, end: at }));
 }
 
-/** Refuses to add rows to what a hard protection covers to its end, a whole column for instance. */
+/** Refuses to add rows to a hard protection that reaches the end, such as one of a whole column. */
 export function guardGrowth(edit: Edit, sheet: Sheet, rows: number): void {
   guard(edit, sheet, { ...sheet.area, top: sheet.rowCount, bottom: sheet.rowCount + rows });
 }

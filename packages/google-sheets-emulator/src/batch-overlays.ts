@@ -78,7 +78,7 @@ export function deleteProtection(
   return undefined;
 }
 
-/** setBasicFilter: hides the rows with values that it names. The first row of its range is the header. */
+/** setBasicFilter: hides the rows with the values that it names. The first row of its range is the header. */
 export function setBasicFilter(
   edit: Edit,
   request: sheets_v4.Schema$SetBasicFilterRequest,
@@ -116,7 +116,7 @@ export function addFilterView(
   return { addFilterView: { filter: stored } };
 }
 
-/** clearBasicFilter: the rows it hid come back. */
+/** clearBasicFilter: the rows that it hid are shown again. */
 export function clearBasicFilter(
   edit: Edit,
   request: sheets_v4.Schema$ClearBasicFilterRequest,
@@ -132,14 +132,14 @@ function setHidden(sheet: Sheet, row: number, hidden: boolean): void {
   sheet.setRowProperties(row, Object.keys(fresh).length === 0 ? undefined : fresh);
 }
 
-/** Takes the tab's filter away; every row that it hid is shown again. */
+/** Removes the tab's filter; every row that it hid is shown again. */
 function liftFilter(sheet: Sheet): void {
   if (sheet.overlays.basicFilter === undefined) return;
   for (let row = 0; row < sheet.usedRows; row++) setHidden(sheet, row, false);
   sheet.overlays = { ...sheet.overlays, basicFilter: undefined };
 }
 
-/** mergeCells: the top left cell stays, the content of the others goes. */
+/** mergeCells: the top left cell stays, and the content of the others is removed. */
 export function mergeCells(edit: Edit, request: sheets_v4.Schema$MergeCellsRequest): undefined {
   if (request.mergeType !== 'MERGE_ALL')
     throw new ApiError('UNIMPLEMENTED', 'The Google Sheets emulator only merges all of a range.');
@@ -174,7 +174,7 @@ export function unmergeCells(
   return undefined;
 }
 
-/** addBanding. Its colors are kept as they come. */
+/** addBanding. Its colors are stored as given. */
 export function addBanding(
   edit: Edit,
   { bandedRange = {} }: sheets_v4.Schema$AddBandingRequest,

@@ -43,14 +43,14 @@ export function addTable(
     range: closedRange(sheet, area),
   };
   sheet.overlays = { ...sheet.overlays, tables: [...sheet.overlays.tables, table] };
-  // The first row of a tab is frozen once it is the header of a table (so it was seen).
+  // The first row of a tab is frozen once it is the header of a table (as observed).
   const { frozenRowCount = 0 } = sheet.properties;
   if (area.top === 0 && frozenRowCount === 0 && sheet.rowCount > 1)
     sheet.properties = { ...sheet.properties, frozenRowCount: 1 };
   return { addTable: { table: tableResource(table) } };
 }
 
-/** Throws when a range that is to be merged lies in a table; Google's words for it are not known. */
+/** Throws if a range to merge is in a table; Google's words for it are not known. */
 export function refuseInTable(sheet: Sheet, area: Area): void {
   if (sheet.overlays.tables.some((table) => meets(cellsOf(table.range), area)))
     throw invalid('You cannot merge cells of a table.');

@@ -18,7 +18,7 @@ type Handlers = {
   ) => sheets_v4.Schema$Response | undefined;
 };
 
-/** Every kind of request that the emulator carries out. */
+/** Every supported kind of request. */
 const HANDLERS: Handlers = {
   addBanding: overlays.addBanding,
   addChart: charts.addChart,
@@ -54,13 +54,13 @@ function run<K extends keyof Requests>(
 ): sheets_v4.Schema$Response {
   const handler = HANDLERS[kind];
   if (handler === undefined) {
-    // Google knows it; silence here would make a test believe it worked.
+    // Google supports it; without an error a test would believe that it worked.
     throw new ApiError('UNIMPLEMENTED', `The Google Sheets emulator does not do ${kind}.`);
   }
   return handler(edit, request) ?? {};
 }
 
-/** The one kind of a request. Throws Google's complaint when there is none, or more than one. */
+/** The one kind of a request. Throws Google's error if there is none, or more than one. */
 function kindOf(request: Requests, index: number): keyof Requests {
   const kinds = Object.entries(request).filter(([, body]) => body !== null && body !== undefined);
   const [first, second] = kinds;
@@ -74,8 +74,8 @@ function kindOf(request: Requests, index: number): keyof Requests {
 }
 
 /**
- * Carries out the requests of one batch in order. Throws at the first one that is not valid; the caller then drops the
- * document it worked on, so that nothing of the batch stays.
+ * Performs the requests of one batch in order. Throws at the first one that is not valid; the caller then drops the
+ * document copy, so that nothing of the batch stays.
  */
 export function runBatch(edit: Edit, requests: readonly Requests[]): sheets_v4.Schema$Response[] {
   if (requests.length === 0) throw invalid('Must specify at least one request.');

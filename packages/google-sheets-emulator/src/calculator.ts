@@ -26,15 +26,15 @@ interface Place {
   readonly column: number;
 }
 
-/** More than a tab can have columns. */
+/** More than the maximum number of columns of a tab. */
 const COLUMN_SPAN = 20_000;
 /** A cell of a tab as one number. */
 const keyOf = (row: number, column: number): number => row * COLUMN_SPAN + column;
 
-/** Deeper chains of formulas than this are taken for circular, before the stack ends. */
+/** Deeper chains of formulas than this are treated as circular, before the stack overflows. */
 const MAX_DEPTH = 500;
 
-/** Reads cells of one document at one instant, and keeps the results of formulas. */
+/** Reads cells of one document at one instant, and caches the results of formulas. */
 export class Calculator {
   readonly document: Document;
   readonly #now: number;
@@ -63,13 +63,13 @@ export class Calculator {
     return value;
   }
 
-  /** How many rows from the top have something in them, be it the result of an array formula. */
+  /** How many rows from the top have content, including results of array formulas. */
   filledRows(sheet: Sheet): number {
     const last = Math.max(-1, ...(this.#spillsOf(sheet)?.keys() ?? []));
     return Math.max(sheet.usedRows, Math.floor(last / COLUMN_SPAN) + 1);
   }
 
-  /** The result of a formula as if it stood in the given cell. */
+  /** The result of a formula as if it were in the given cell. */
   evaluate(formula: Formula, sheet: Sheet, row: number, column: number): Value {
     return this.#result(formula, { sheet, row, column });
   }
@@ -79,7 +79,7 @@ export class Calculator {
     return this.show(this.value(sheet, row, column), sheet, row, column);
   }
 
-  /** A value of a cell as text, through the cell's number format. */
+  /** A value of a cell as text, in the cell's number format. */
   show(value: Value, sheet: Sheet, row: number, column: number): string {
     if (value === null) return '';
     if (value instanceof CellError) return value.text;
@@ -88,7 +88,7 @@ export class Calculator {
     return formatNumber(value, sheet.cell(row, column).format?.numberFormat);
   }
 
-  /** What array formulas of a tab fill besides their own cells. */
+  /** The cells of a tab that array formulas fill besides their own. */
   #spillsOf(sheet: Sheet): ReadonlyMap<number, Value> | undefined {
     if (!sheet.mayHoldFormulas) return undefined;
     const known = this.#spilled.get(sheet);
@@ -109,7 +109,10 @@ export class Calculator {
     return !(tree instanceof CellError) && givesArray(tree);
   }
 
-  /** The result of an array formula: what its own cell shows, the rest goes into the empty cells beside and below. */
+  /**
+   * The result of an array formula: its own cell shows the first value, and the rest goes into the empty cells beside
+   * and below.
+   */
   #spill(grid: Grid, { sheet, row, column }: Place): Value {
     const spills = this.#spilled.get(sheet) ?? new Map<number, Value>();
     this.#spilled.set(sheet, spills);
@@ -238,7 +241,7 @@ export class Calculator {
   }
 
   #lines(sheet: Sheet, { top, bottom, left, right }: Area): Grid {
-    // An open end is as far as there is something.
+    // An open end reaches as far as there is content.
     const isOpen = bottom === sheet.rowCount;
     const end = isOpen ? Math.min(bottom, Math.max(sheet.usedRows, top + 1)) : bottom;
     return Array.from({ length: end - top }, (_, down) =>
@@ -271,7 +274,7 @@ export class Calculator {
     };
   }
 
-  /** A range where one value is wanted gives the one in the formula's own row or column, if there is one. */
+  /** If one value is expected, a range gives the one in the formula's own row or column, if there is one. */
   #referenced(reference: Reference, place: Place): Value {
     const target = this.#target(reference, place);
     if (target instanceof CellError) return target;

@@ -9,7 +9,7 @@ export class Formula {
   }
 }
 
-/** What a cell holds: nothing, a literal, or a formula. */
+/** The content of a cell: nothing, a literal, or a formula. */
 export type Content = string | number | boolean | Formula | null;
 
 /** Content, format and note of one cell, never changed in place. */
@@ -19,7 +19,7 @@ export interface Cell {
   readonly note?: string | undefined;
 }
 
-/** A cell with nothing in it. */
+/** A cell without content. */
 export const EMPTY_CELL: Cell = { content: null };
 
 /** The cells of one row, by column; a missing one is empty. May be shorter than the grid is wide. */
@@ -32,12 +32,12 @@ export interface DimensionProperties {
   readonly hiddenByUser?: boolean;
 }
 
-/** One row, never changed in place: a batch that fails drops its new rows, and the old ones are still there. */
+/** One row, never changed in place: a failed batch drops its new rows, and the old ones still exist. */
 export interface Row {
   readonly cells: Cells;
   readonly properties?: DimensionProperties | undefined;
 }
 
-/** How many cells there are up to the last one with content: formats and notes don't count. */
+/** The number of cells up to the last one with content: formats and notes do not count. */
 export const filledWidth = (cells: Cells): number =>
   cells.findLastIndex((cell) => (cell?.content ?? null) !== null) + 1;

@@ -14,8 +14,8 @@ function hit(rule: Rule, row: number, column: number): Area | undefined {
 }
 
 /**
- * What conditional formatting adds to a cell's format: of the rules that are met, the earlier one wins. A condition that
- * forms-mirror does not set is never met.
+ * The additions of conditional formatting to a cell's format: of the matching rules, the earlier one takes precedence. A
+ * condition that forms-mirror does not use never matches.
  */
 export function conditionalFormat(
   calculator: Calculator,

@@ -11,14 +11,14 @@ export type Dimension = 'ROWS' | 'COLUMNS';
 export const sizeOf = (sheet: Sheet, dimension: Dimension): number =>
   dimension === 'ROWS' ? sheet.rowCount : sheet.columnCount;
 
-/** What belongs to columns, by their index: cells of a row, or properties. */
+/** Data of columns, by their index: cells of a row, or properties. */
 type List<T> = readonly (T | undefined)[];
 
-/** An empty cell that looks like another one. */
+/** An empty cell with the look of another one. */
 const cellLike = (cell: Cell | undefined): Cell | undefined =>
   cell?.format && { content: null, format: cell.format };
 
-/** Whether Google hides a new row beside a hidden one is not known: the worse is taken to be true. */
+/** It is not known whether Google hides a new row beside a hidden one: the worse case is assumed. */
 const sizedLike = (
   properties: DimensionProperties | undefined,
 ): DimensionProperties | undefined => {
@@ -73,7 +73,7 @@ export function appendDimension(
   document.checkSize();
 }
 
-/** Deletes rows or columns. Throws Google's texts when none would be left, or none but frozen ones. */
+/** Deletes rows or columns. Throws Google's texts if none would be left, or only frozen ones. */
 export function deleteDimension(
   document: Document,
   sheet: Sheet,
@@ -99,7 +99,7 @@ export function deleteDimension(
   document.followMove(sheet, dimension, remap);
 }
 
-/** Moves rows or columns; `destination` counts before the move, as Google's moveDimension does. */
+/** Moves rows or columns; `destination` counts before the move, as in Google's moveDimension. */
 export function moveDimension(
   document: Document,
   sheet: Sheet,

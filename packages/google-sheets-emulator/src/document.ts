@@ -8,7 +8,7 @@ import { remapOverlays } from './overlays.ts';
 import type { Remap } from './remap.ts';
 import type { Sheet } from './sheet.ts';
 
-/** Cells of all tabs together, empty ones included. */
+/** Cells of all tabs together, including empty ones. */
 const MAX_CELLS = 10_000_000;
 /** Columns of a tab: `ZZZ`. */
 const MAX_COLUMNS = 18_278;
@@ -22,7 +22,9 @@ export interface DocumentProperties {
   readonly timeZone: string;
 }
 
-/** What a spreadsheet holds. A batch works on a {@link fork} and either replaces the original by it or drops it. */
+/**
+ * The content of a spreadsheet. A batch works on a {@link fork} and either replaces the original with it or drops it.
+ */
 export class Document {
   properties: DocumentProperties;
   sheets: Sheet[] = [];
@@ -54,17 +56,20 @@ export class Document {
     );
   }
 
-  /** Throws when the tabs together are larger than Google lets them be. */
+  /** Throws if the tabs together are larger than Google allows. */
   checkSize(): void {
     const cells = this.sheets.reduce((sum, sheet) => sum + sheet.cellCount, 0);
     if (cells > MAX_CELLS) throw tooManyCells(MAX_CELLS);
     if (this.sheets.some((sheet) => sheet.columnCount > MAX_COLUMNS)) {
-      // The limit is known from several sources, Google's wording of it is not.
+      // The limit is known from several sources, but Google's wording is not.
       throw invalid(`A sheet cannot have more than ${MAX_COLUMNS} columns.`);
     }
   }
 
-  /** Lets everything that points at rows or columns of `sheet` follow them. The rows themselves are the caller's. */
+  /**
+   * Updates everything that refers to rows or columns of `sheet`, except for the rows themselves, which the caller
+   * moves.
+   */
   followMove(sheet: Sheet, dimension: 'ROWS' | 'COLUMNS', remap: Remap): void {
     sheet.overlays = remapOverlays(sheet.overlays, dimension, remap);
     this.metadata = remapMetadata(this.metadata, sheet.id, dimension, remap);
@@ -75,12 +80,12 @@ export class Document {
     );
   }
 
-  /** Lets formulas follow the new name of a tab. */
+  /** Updates formulas with the new name of a tab. */
   followRename(from: string, to: string): void {
     this.#eachFormula((formula) => renameInFormula(formula, from, to));
   }
 
-  /** Forgets what belonged to a deleted tab, and what pointed at it. */
+  /** Removes everything that belonged to a deleted tab or referred to it. */
   forgetSheet({ id: sheetId, properties: { title } }: Sheet): void {
     this.#eachFormula((formula) => breakFormula(formula, title));
     this.metadata = this.metadata.filter(({ place }) => place.sheetId !== sheetId);

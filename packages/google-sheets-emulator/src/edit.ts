@@ -9,23 +9,23 @@ import type { Area, Sheet } from './sheet.ts';
 /** Characters (UTF-16) of one cell. */
 const MAX_CELL_CHARACTERS = 50_000;
 
-/** Everything a change works with: a fork of the document, who asks, and when. */
+/** The context of a change: a fork of the document, the caller, and the time. */
 export interface Edit {
   readonly document: Document;
   readonly caller: Caller;
   readonly nowMs: number;
-  /** One object for each distinct format of a cell, so that many cells share it. */
+  /** One object for each distinct format of a cell, which many cells share. */
   readonly formats: Map<string, sheets_v4.Schema$CellFormat>;
   /** A fresh ID for a sheet, a protection, a piece of metadata, … */
   readonly nextId: () => number;
 }
 
-/** Throws Google's 400 when a hard protection keeps the caller out of the area. */
+/** Throws Google's 400 if a hard protection excludes the caller from the area. */
 export function guard(edit: Edit, sheet: Sheet, area: Area): void {
   if (obstacle(sheet, area, edit.caller) !== undefined) throw protectedCell();
 }
 
-/** A range as Google keeps it: no `sheetId` when it is 0. Throws when it does not lie in the grid. */
+/** A range as Google stores it: no `sheetId` if it is 0. Throws if it is not in the grid. */
 export function storedRange(
   edit: Edit,
   range: sheets_v4.Schema$GridRange | null | undefined,
@@ -60,7 +60,7 @@ export function putContent(
   cells[column] = { ...cells[column], content: content === '' ? null : content };
 }
 
-/** The content that an ExtendedValue of a request means. */
+/** The content of an ExtendedValue of a request. */
 export function contentOf(value: sheets_v4.Schema$ExtendedValue | null | undefined): Content {
   if (value === null || value === undefined) return null;
   const { stringValue, numberValue, boolValue, formulaValue, errorValue } = value;
@@ -105,7 +105,7 @@ export const aspectsOf = (mask: Mask): CellAspects => ({
   note: touches(mask, 'note'),
 });
 
-/** Writes the masked parts of `data` into one cell; what `data` lacks is cleared. */
+/** Writes the masked parts of `data` into one cell; parts that `data` lacks are cleared. */
 export function putCellData(
   edit: Edit,
   sheet: Sheet,

@@ -8,7 +8,7 @@ import { viewReply } from './view-page.ts';
 
 /** Options of {@link startSheetsEmulator}. */
 export interface SheetsEmulatorOptions {
-  /** 0, the default, for a free one. */
+  /** 0, the default, for any free port. */
   readonly port?: number;
   /** `127.0.0.1` by default. */
   readonly host?: string;
@@ -22,14 +22,14 @@ export interface SheetsEmulator {
   readonly url: string;
   readonly accounts: Accounts;
   readonly requests: RequestLog;
-  /** The spreadsheets held, as the API finds them. */
+  /** The spreadsheets, as the API finds them. */
   readonly files: SpreadsheetFiles;
   /** A new spreadsheet; returns its ID. */
   createSpreadsheet(options?: SpreadsheetOptions): string;
   stop(): Promise<void>;
 }
 
-/** Starts an emulator of the Google Sheets API v4 on loopback. Everything is in memory and gone with {@link SheetsEmulator.stop}. */
+/** Starts an emulator of the Google Sheets API v4 on loopback. Everything is in memory and lost with {@link SheetsEmulator.stop}. */
 export async function startSheetsEmulator(
   options: SheetsEmulatorOptions = {},
 ): Promise<SheetsEmulator> {

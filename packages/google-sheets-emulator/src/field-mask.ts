@@ -1,7 +1,9 @@
 import { badRequest, invalid } from './api-error.ts';
 import { hasPath } from './request-shape.ts';
 
-/** A parsed field mask: a name leads to the mask below it; `true` means everything below. `*` is kept under that name. */
+/**
+ * A parsed field mask: a name leads to the mask below it; `true` means everything below. `*` is stored under that name.
+ */
 export type Mask = ReadonlyMap<string, Mask> | true;
 
 type Tree = Map<string, Tree | true>;
@@ -49,12 +51,12 @@ export function parseMask(text: string): Mask {
   return tree.get('*') === true ? true : tree;
 }
 
-/** The mask below `name`; undefined when the mask leaves the name out. */
+/** The mask below `name`; undefined if the mask leaves the name out. */
 export function below(mask: Mask, name: string): Mask | undefined {
   return mask === true ? true : (mask.get(name) ?? mask.get('*'));
 }
 
-/** True when `mask` selects any part of the dotted `path`. */
+/** True if `mask` selects any part of the dotted `path`. */
 export function touches(mask: Mask, path: string): boolean {
   let node: Mask | undefined = mask;
   for (const name of path.split('.')) {
@@ -64,7 +66,10 @@ export function touches(mask: Mask, path: string): boolean {
   return node !== undefined;
 }
 
-/** The parts of `value` that the mask selects; through arrays as Google does it. Empty objects stay, absent names do too. */
+/**
+ * The parts of `value` that the mask selects, also inside arrays, as Google does. Empty objects stay, and absent names stay
+ * absent.
+ */
 export function select(value: unknown, mask: Mask): unknown {
   if (mask === true || value === null || typeof value !== 'object') return value;
   if (Array.isArray(value)) return value.map((item) => select(item, mask));

@@ -1,19 +1,19 @@
 import type { Node } from './formula-parser.ts';
 import { CellError, toBoolean, type Value } from './formula-values.ts';
 
-/** Values in rows and columns: what a range holds, and what ARRAYFORMULA, FILTER and QUERY give. */
+/** Values in rows and columns: the content of a range, and the results of ARRAYFORMULA, FILTER and QUERY. */
 export type Grid = readonly (readonly Value[])[];
 
 /** One value. */
 export const single = (value: Value): Grid => [[value]];
 
-/** The error that stands in place of a grid. */
+/** The error in place of a grid. */
 const errorOf = (grid: Grid): CellError | undefined => {
   const [[value] = []] = grid;
   return grid.length === 1 && value instanceof CellError ? value : undefined;
 };
 
-/** True for an error, of any kind or of a value that is not available: what IFERROR and IFNA catch. */
+/** True for an error, of any kind or only of a missing value: those that IFERROR and IFNA catch. */
 export const isFailure = (value: unknown, ofAnyKind: boolean): boolean =>
   value instanceof CellError && (ofAnyKind || value.type === 'N_A');
 
@@ -33,7 +33,7 @@ export function givesArray(node: Node): boolean {
   );
 }
 
-/** Computes place by place; a grid of one row or column is repeated along the others. */
+/** Computes cell by cell; a grid of one row or column is repeated along the others. */
 export function broadcast(grids: readonly Grid[], compute: (values: Value[]) => Value): Grid {
   const rows = Math.max(...grids.map((grid) => grid.length));
   const columns = Math.max(...grids.map((grid) => grid[0]?.length ?? 0));

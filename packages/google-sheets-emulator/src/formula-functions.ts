@@ -16,7 +16,7 @@ const wrongCount = (): CellError => new CellError('N_A', 'Wrong number of argume
 
 const allValues = (args: readonly Argument[]): Value[] => args.flatMap((arg) => arg.values());
 
-/** The functions that are calculated: those of the Mirror and Summary tabs. Any other gives `#NAME?`. A new one is an entry here. */
+/** The supported functions: those of the Mirror and Summary tabs. Any other gives `#NAME?`. Add new functions here. */
 export const FUNCTIONS: ReadonlyMap<string, FormulaFunction> = new Map(
   Object.entries<FormulaFunction>({
     IF: ([condition, then, otherwise]) => {

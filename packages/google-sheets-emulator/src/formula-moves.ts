@@ -14,7 +14,7 @@ function remapReference(reference: Reference, axis: Axis, remap: Remap): Referen
     return index === old ? reference : { ...reference, start: { ...start, [axis]: index } };
   }
   const [from, to] = [start[axis], end[axis]];
-  // Open on this axis: `A:C` has no rows, `A2:A` ends nowhere.
+  // Open on this axis: `A:C` has no rows, `A2:A` has no end.
   if (from === undefined && to === undefined) return reference;
   const span = remap.span(from ?? 0, to === undefined ? 2 ** 30 : to + 1);
   if (span === undefined) return undefined;
@@ -26,7 +26,7 @@ function remapReference(reference: Reference, axis: Axis, remap: Remap): Referen
   return span[0] === (from ?? span[0]) && span[1] === (to ?? span[1] - 1) + 1 ? reference : moved;
 }
 
-/** False for a formula that cannot name a tab: most need not be taken apart when another tab changes. */
+/** False for a formula that cannot name a tab: most need not be parsed when another tab changes. */
 const mayName = ({ text }: Formula, title: string): boolean =>
   text.includes(title.replaceAll("'", "''"));
 
@@ -56,7 +56,7 @@ export function renameInFormula(formula: Formula, from: string, to: string): For
   return text === formula.text ? formula : new Formula(text);
 }
 
-/** A formula after a tab was deleted: for good, whatever tab gets its name later. */
+/** A formula after a tab was deleted: permanently, even if another tab gets its name later. */
 export function breakFormula(formula: Formula, title: string): Formula {
   if (!mayName(formula, title)) return formula;
   const text = rewriteReferences(formula.text, (reference) =>
@@ -65,7 +65,7 @@ export function breakFormula(formula: Formula, title: string): Formula {
   return text === formula.text ? formula : new Formula(text);
 }
 
-/** A formula as a copy of it reads some rows down and columns right: references move along unless `$` pins them. */
+/** A formula as its copy some rows down and columns right: references move along unless `$` pins them. */
 export function copyFormula(formula: Formula, rows: number, columns: number): Formula {
   if (rows === 0 && columns === 0) return formula;
   const shift = (corner: Corner): Corner => ({

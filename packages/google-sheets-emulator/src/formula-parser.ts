@@ -132,7 +132,7 @@ class Parser {
     return { kind: 'call', name: upper, args };
   }
 
-  /** `;` separates arguments in every locale, `,` in America. */
+  /** `;` separates arguments in every locale, `,` in American English. */
   #isSeparator(): boolean {
     return this.#isOperator(';') || this.#isOperator(',');
   }

@@ -1,13 +1,13 @@
 import { type Grid, single } from './formula-arrays.ts';
 import { CellError, compareValues, type Value } from './formula-values.ts';
 
-/** The one kind of query that is understood: the values of a column, each with how often it is there. */
+/** The only supported kind of query: the values of a column, each with its count. */
 const COUNTS =
   /^select Col1, count\(Col1\) group by Col1 order by (count\(Col1\) desc, Col1|Col1) limit (\d+) label count\(Col1\) ''$/i;
 
 /**
- * QUERY over an array, as far as it counts the values of one column. Letter case counts, as in Google's. Anything else of
- * the query language gives an error, instead of a wrong answer.
+ * QUERY over an array, if it counts the values of one column. Case-sensitive, as in Google's. Any other query gives an
+ * error, instead of a wrong result.
  */
 export function query(grid: Grid, text: Value): Grid {
   const match = typeof text === 'string' ? COUNTS.exec(text) : null;

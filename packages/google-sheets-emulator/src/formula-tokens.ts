@@ -8,7 +8,7 @@ export interface Corner {
   readonly columnPinned: boolean;
 }
 
-/** A reference in a formula; `title` is the tab it names, undefined for the formula's own. */
+/** A reference in a formula; `title` is the tab that it names, undefined for the formula's own. */
 export interface Reference {
   readonly title: string | undefined;
   readonly start: Corner;
@@ -39,7 +39,7 @@ function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | n
   return pattern.exec(text);
 }
 
-/** Cuts a formula (without or with its `=`) into tokens; nothing is thrown away, so joining the texts gives it back. */
+/** Splits a formula (without or with its `=`) into tokens; nothing is dropped, so joining the texts restores it. */
 export function tokenize(formula: string): Token[] {
   const tokens: Token[] = [];
   let at = formula.startsWith('=') ? 1 : 0;
@@ -106,7 +106,7 @@ function printCorner({ row, column, rowPinned, columnPinned }: Corner): string {
   return letters + digits;
 }
 
-/** A formula with every reference put through `change`; undefined from it becomes `#REF!`. */
+/** A formula with `change` applied to every reference; undefined becomes `#REF!`. */
 export function rewriteReferences(
   formula: string,
   change: (reference: Reference) => Reference | undefined,

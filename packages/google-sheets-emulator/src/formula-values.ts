@@ -8,7 +8,7 @@ export class CellError {
     this.message = message;
   }
 
-  /** `#NAME?` and its like. */
+  /** `#NAME?` and similar. */
   get text(): string {
     return ERROR_TEXTS[this.type];
   }
@@ -24,10 +24,10 @@ const ERROR_TEXTS = {
   N_A: '#N/A',
 } as const;
 
-/** What a cell shows: a literal, the result of its formula, or an error. */
+/** The content that a cell shows: a literal, the result of its formula, or an error. */
 export type Value = string | number | boolean | null | CellError;
 
-/** A value as a number, as Sheets' operators take it; a text that is none is #VALUE!. */
+/** A value as a number for Sheets' operators; a text that is not a number is #VALUE!. */
 export function toNumber(value: Value): number | CellError {
   if (value instanceof CellError) return value;
   if (value === null || value === '') return 0;
@@ -68,7 +68,7 @@ const rank = (value: Value): number =>
         ? 2
         : 3;
 
-/** Orders two values as `<` does: numbers before text before booleans before errors; letter case does not count; empty equals 0 and "". */
+/** Orders two values as `<` does: numbers before text before booleans before errors; ignores letter case; empty equals 0 and "". */
 export function compareValues(a: Value, b: Value): number {
   const empty = (other: Value): Value =>
     typeof other === 'string' ? '' : typeof other === 'boolean' ? false : 0;

@@ -20,7 +20,7 @@ export interface Metadata {
 /** Characters of keys and values together, for the spreadsheet itself and for each sheet with its rows and columns. */
 const METADATA_CHARACTERS = 30_000;
 
-/** As the API shows it. A sheet ID of 0 is left out of a dimension range, as Google does. */
+/** As in the API. A sheet ID of 0 is left out of a dimension range, as in Google's responses. */
 export function metadataResource(metadata: Metadata): sheets_v4.Schema$DeveloperMetadata {
   const { id, key, value, place } = metadata;
   return {
@@ -70,7 +70,7 @@ export function placeOf(
   throw invalid('DeveloperMetadata must specify a location.');
 }
 
-/** The metadata after rows or columns of a tab moved: what hung on a deleted one is gone. */
+/** The metadata after rows or columns of a tab moved, without those of deleted ones. */
 export function remapMetadata(
   list: readonly Metadata[],
   sheetId: number,
@@ -87,8 +87,8 @@ export function remapMetadata(
 }
 
 /**
- * The metadata that a developerMetadataLookup selects: by its ID, and where they are given, by its value and exact location. Throws
- * 501 for a lookup by anything else.
+ * The metadata that a developerMetadataLookup selects: by its ID, and if given, by its value and exact location. Throws 501 for any
+ * other lookup.
  */
 export function lookUp(
   list: readonly Metadata[],
@@ -112,8 +112,8 @@ export function lookUp(
 }
 
 /**
- * Throws when the spreadsheet or a tab holds more than Google lets it. The limit is Google's ("Metadata storage
- * limits"); the wording of the error is ours, none was found.
+ * Throws if the spreadsheet or a tab has more than Google allows. The limit is Google's ("Metadata storage limits");
+ * the wording of the error is ours, because none was found.
  */
 export function checkMetadataRoom(list: readonly Metadata[]): void {
   const used = new Map<number | undefined, number>();

@@ -3,7 +3,7 @@ import { dateOf } from './serial-date.ts';
 
 type NumberFormat = sheets_v4.Schema$NumberFormat;
 
-/** A number as a cell shows it, as people in America read it. Of formats those are known that forms-mirror sets. */
+/** A number as a cell shows it, in American English. Supports the formats that forms-mirror uses. */
 export function formatNumber(value: number, format: NumberFormat | null | undefined): string {
   switch (format?.type ?? '') {
     case 'DATE_TIME':

@@ -11,7 +11,7 @@ type Dimension = 'ROWS' | 'COLUMNS';
 /** Large enough to represent an open end while it is moved. */
 const OPEN = 2 ** 30;
 
-/** A range after rows or columns moved; open sides stay open; undefined when all of it was deleted. */
+/** A range after rows or columns moved; open sides stay open; undefined if all of it was deleted. */
 export function remapGridRange(
   range: GridRange,
   dimension: Dimension,
@@ -42,7 +42,7 @@ function remapRanged<T extends { range?: GridRange }>(
   return range === undefined ? undefined : { ...item, range };
 }
 
-/** Filters keep their criteria by column index, so these move too. */
+/** Filters store their criteria by column index, so these move, too. */
 function remapFilter<T extends Pick<sheets_v4.Schema$BasicFilter, 'range' | 'criteria'>>(
   filter: T,
   dimension: Dimension,
@@ -92,13 +92,13 @@ function remapConditionValue(
   const text = value.userEnteredValue;
   if (text?.startsWith('=') !== true) return value;
   const axis = dimension === 'ROWS' ? 'row' : 'column';
-  // What names no tab is about the rule's own.
+  // A reference without a tab is to the rule's own tab.
   return { ...value, userEnteredValue: remapFormula(new Formula(text), '', '', axis, remap).text };
 }
 
 /**
- * A table follows as ranges do. Throws 501 where the header row would leave it: Sheets' menus don't offer that, and what the API
- * answers is not known.
+ * A table moves as ranges do. Throws 501 if the header row would leave it: Sheets' menus do not offer that, and the API's
+ * response is not known.
  */
 function remapTable(table: Table, dimension: Dimension, remap: Remap): Table | undefined {
   const range = remapGridRange(table.range, dimension, remap);
@@ -109,7 +109,7 @@ function remapTable(table: Table, dimension: Dimension, remap: Remap): Table | u
   throw new ApiError('UNIMPLEMENTED', message);
 }
 
-/** Everything that lies on a tab, after rows or columns moved. */
+/** All objects on a tab, after rows or columns moved. */
 export function remapOverlays(overlays: Overlays, dimension: Dimension, remap: Remap): Overlays {
   const { merges, protectedRanges, basicFilter, conditionalFormats } = overlays;
   const { bandedRanges, filterViews, tables } = overlays;

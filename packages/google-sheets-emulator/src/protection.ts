@@ -1,14 +1,14 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { type Area, cellsOf, meets, type Sheet } from './sheet.ts';
 
-/** Who asks, as protections see them. */
+/** The caller, from the view of protections. */
 export interface Caller {
   readonly email: string;
-  /** The owner edits everything, protected or not. */
+  /** The owner may edit everything, protected or not. */
   readonly isOwner: boolean;
 }
 
-/** True when the caller may edit what a protection covers. A warning does not apply to callers of the API. */
+/** True if the caller may edit the range of a protection. A warning does not apply to callers of the API. */
 export function mayEditProtected(
   protection: sheets_v4.Schema$ProtectedRange,
   caller: Caller,
@@ -19,7 +19,7 @@ export function mayEditProtected(
   );
 }
 
-/** The first hard protection that keeps the caller from editing the area; undefined when nothing does. */
+/** The first hard protection that prevents the caller from editing the area; undefined if there is none. */
 export function obstacle(
   sheet: Sheet,
   area: Area,
@@ -30,7 +30,9 @@ export function obstacle(
   );
 }
 
-/** A protection as the caller sees it: `requestingUserCanEdit` is theirs, editors are shown to those who may edit. */
+/**
+ * A protection as the caller sees it: `requestingUserCanEdit` is theirs, and editors are shown to those who may edit.
+ */
 export function protectionResource(
   protection: sheets_v4.Schema$ProtectedRange,
   caller: Caller,

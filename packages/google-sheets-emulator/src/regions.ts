@@ -12,7 +12,7 @@ export interface MatchedRegion {
   readonly filters: sheets_v4.Schema$DataFilter[];
 }
 
-/** The range that a piece of metadata hangs on; undefined for the spreadsheet itself. */
+/** The range to which a piece of metadata belongs; undefined for the spreadsheet itself. */
 function regionOf(
   document: Document,
   { place: { sheetId, column } }: Metadata,
@@ -42,7 +42,7 @@ function regionsOf(
 const keyOf = (sheet: Sheet, area: Area): string =>
   [sheet.id, area.top, area.bottom, area.left, area.right].join(' ');
 
-/** The ranges of several data filters, each of which has to match ranges of its own. */
+/** The ranges of several data filters, each of which must match its own ranges. */
 export function filterRegions(
   document: Document,
   filters: readonly sheets_v4.Schema$DataFilter[],

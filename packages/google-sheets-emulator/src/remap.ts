@@ -1,12 +1,12 @@
-/** Maps indexes from before rows (or columns) were inserted, deleted or moved to those after. */
+/** Maps indexes before rows (or columns) were inserted, deleted or moved to those after. */
 export interface Remap {
-  /** Where a row or column is afterwards; undefined when it was deleted. */
+  /** The new place of a row or column; undefined if it was deleted. */
   readonly index: (index: number) => number | undefined;
-  /** Where a half-open span is afterwards; undefined when all of it was deleted. */
+  /** The new place of a half-open span; undefined if all of it was deleted. */
   readonly span: (start: number, end: number) => readonly [number, number] | undefined;
 }
 
-/** `count` new ones before `at`. A span grows when they come inside it, not at its edges. */
+/** `count` new ones before `at`. A span grows if they come inside it, not at its edges. */
 export function insertRemap(at: number, count: number): Remap {
   const shift = (index: number): number => (index < at ? index : index + count);
   return {
@@ -15,7 +15,7 @@ export function insertRemap(at: number, count: number): Remap {
   };
 }
 
-/** Those from `start` up to `end` go. */
+/** Those from `start` up to `end` are removed. */
 export function deleteRemap(start: number, end: number): Remap {
   const drop = (index: number): number =>
     index < start ? index : index < end ? start : index - (end - start);

@@ -1,4 +1,4 @@
-/** How many requests there were since the start or the last {@link clear}, as Google's quota counts them. */
+/** The number of requests since the start or the last {@link clear}, as Google's quota counts them. */
 export class RequestLog {
   #reads = 0;
   #writes = 0;

@@ -2,15 +2,15 @@ import { badRequest } from './api-error.ts';
 import shapes from './schema.json' with { type: 'json' };
 
 /**
- * What a property of a message holds: a JSON type, the name of another message, a list `[of]`, a map `{map: of}`, `{enum: names}`, or
- * `any` where it is not checked. `schema.json` is an extract of Google's discovery document.
+ * The type of a message's property: a JSON type, the name of another message, a list `[of]`, a map `{map: of}`, `{enum: names}`, or
+ * `any` if it is not checked. `schema.json` is an extract of Google's discovery document.
  */
 type ShapeType = string | [ShapeType] | { map: ShapeType } | { enum: string[] };
 type Shapes = Record<string, Record<string, ShapeType>>;
 
 const SHAPES = shapes as unknown as Shapes;
 
-/** What does not fit a schema: where in the value, from its top, and why. */
+/** A violation of a schema: its path in the value, and the reason. */
 interface Misfit {
   readonly path: string;
   readonly why: string;
@@ -21,7 +21,7 @@ const wrong = (value: unknown): Misfit => ({
   why: `Invalid value ${JSON.stringify(value)}`,
 });
 
-/** The first misfit among some parts. The path is joined for that one only: a body may hold 100,000 cells. */
+/** The first violation among some parts. The path is joined only for that one: a body may have 100,000 cells. */
 function firstMisfit(
   parts: Iterable<readonly [name: string | number, value: unknown]>,
   typeOf: (name: string) => ShapeType | undefined,
@@ -66,7 +66,7 @@ export function checkShape(name: string, body: unknown): void {
   ]);
 }
 
-/** True when the dotted `path` exists in the message `name`: for the `fields` parameter. */
+/** True if the dotted `path` exists in the message `name`: for the `fields` parameter. */
 export function hasPath(name: string, path: string): boolean {
   let type: ShapeType | undefined = name;
   for (const part of path.split('.')) {

@@ -2,7 +2,7 @@
 const EPOCH_DAY = 25_569;
 const DAY_MS = 86_400_000;
 
-/** The date that a serial number means, to the millisecond, as if its wall clock were UTC. */
+/** The date of a serial number, to the millisecond, as if its wall clock were UTC. */
 export const dateOf = (serial: number): Date => new Date(Math.round((serial - EPOCH_DAY) * DAY_MS));
 
 /** The serial number of an instant (milliseconds since the epoch) on the wall clock of `timeZone`. Throws RangeError for a zone that does not exist. */
@@ -21,7 +21,7 @@ export function serialOfInstant(instantMs: number, timeZone: string): number {
   return (wall + milliseconds) / DAY_MS + EPOCH_DAY;
 }
 
-/** Making one takes a hundred times as long as using it. */
+/** Creating one takes a hundred times as long as using it. */
 const wallClocks = new Map<string, Intl.DateTimeFormat>();
 
 function wallClockOf(timeZone: string): Intl.DateTimeFormat {

@@ -26,11 +26,11 @@ export interface Area {
   readonly right: number;
 }
 
-/** True when two areas share a cell, or an insertion (an area of no height or width) is inside the other. */
+/** True if two areas share a cell, or an insertion (an area of no height or width) is inside the other. */
 export const meets = (a: Area, b: Area): boolean =>
   a.top < b.bottom && b.top < a.bottom && a.left < b.right && b.left < a.right;
 
-/** The cells of a range, whatever the size of its tab: open ends reach to infinity. */
+/** The cells of a range, regardless of the size of its tab: open ends reach to infinity. */
 export const cellsOf = (range: sheets_v4.Schema$GridRange | undefined): Area => ({
   top: range?.startRowIndex ?? 0,
   bottom: range?.endRowIndex ?? Infinity,
@@ -46,15 +46,15 @@ export interface Table {
   readonly range: sheets_v4.Schema$GridRange;
 }
 
-/** Objects attached to ranges of a tab: they move with its rows and columns. Lists are replaced, never changed in place. */
+/** Objects on ranges of a tab: they move with its rows and columns. Lists are replaced, never changed in place. */
 export interface Overlays {
   readonly merges: readonly sheets_v4.Schema$GridRange[];
   readonly protectedRanges: readonly sheets_v4.Schema$ProtectedRange[];
   readonly basicFilter: sheets_v4.Schema$BasicFilter | undefined;
-  /** Filters that each person switches on for themselves: they hide nothing here. */
+  /** Filters that each person enables for themselves: they hide nothing here. */
   readonly filterViews: readonly sheets_v4.Schema$FilterView[];
   readonly conditionalFormats: readonly sheets_v4.Schema$ConditionalFormatRule[];
-  /** Alternating colors, those of tables aside. */
+  /** Alternating colors, except for those of tables. */
   readonly bandedRanges: readonly sheets_v4.Schema$BandedRange[];
   readonly tables: readonly Table[];
 }
@@ -71,7 +71,7 @@ const NO_OVERLAYS: Overlays = {
 
 /**
  * One tab. Rows are immutable, so a copy for a batch ({@link fork}) shares them and copies only the list of pointers,
- * and that on the first write: dropping the copy is the rollback.
+ * on the first write: dropping the copy is the rollback.
  */
 export class Sheet {
   readonly id: number;
@@ -79,9 +79,9 @@ export class Sheet {
   rowCount: number;
   columnCount: number;
   overlays: Overlays = NO_OVERLAYS;
-  /** Charts that lie on it; their data may be on other tabs. The list is replaced, never changed in place. */
+  /** Charts on the tab; their data may be on other tabs. The list is replaced, never changed in place. */
   charts: readonly sheets_v4.Schema$EmbeddedChart[] = [];
-  /** True once a cell held a formula: only then structural changes look for references to rewrite. */
+  /** True once a cell had a formula: only then structural changes look for references to rewrite. */
   mayHoldFormulas = false;
   #rows: (Row | undefined)[] = [];
   #columns: readonly (DimensionProperties | undefined)[] = [];
@@ -116,7 +116,7 @@ export class Sheet {
     return { top: 0, bottom: this.rowCount, left: 0, right: this.columnCount };
   }
 
-  /** How many rows are stored: all below are empty and plain. */
+  /** The number of stored rows: all below are empty and plain. */
   get usedRows(): number {
     return this.#rows.length;
   }
@@ -129,7 +129,7 @@ export class Sheet {
     return this.#rows[row]?.cells[column] ?? EMPTY_CELL;
   }
 
-  /** The index after the last row that holds content; 0 for an empty tab. */
+  /** The index after the last row with content; 0 for an empty tab. */
   get contentEnd(): number {
     let end = this.#rows.length;
     while (end > 0 && filledWidth(this.#rows[end - 1]?.cells ?? []) === 0) end--;
@@ -165,7 +165,9 @@ export class Sheet {
     this.setRow(index, { cells: [], ...this.#rows[index], properties });
   }
 
-  /** Puts `rows` (undefined for empty ones) in place of `removed` rows at `at`; the grid grows or shrinks with it. */
+  /**
+   * Puts `rows` (undefined for empty ones) in place of `removed` rows at `at`; the grid grows or shrinks accordingly.
+   */
   spliceRows(at: number, removed: number, rows: readonly (Row | undefined)[]): void {
     const old = this.#own();
     this.rowCount += rows.length - removed;
@@ -194,7 +196,7 @@ export class Sheet {
     this.columnCount = columnCount;
   }
 
-  /** The rectangle of `bounds`, its open sides closed by the grid. Throws Google's text when it sticks out. */
+  /** The rectangle of `bounds`, with open sides closed by the grid. Throws Google's text if it exceeds the grid. */
   areaOf(bounds: Bounds): Area {
     const { rowCount, columnCount } = this;
     const area = {

@@ -17,7 +17,7 @@ function compareBy(a: Value, b: Value, descending: boolean): number {
   return descending ? compareValues(b, a) : compareValues(a, b);
 }
 
-/** The rows in sorted order. Equal rows keep theirs. */
+/** The rows in sorted order. Equal rows keep their order. */
 function sortedRows(
   calculator: Calculator,
   sheet: Sheet,
@@ -39,7 +39,7 @@ function sortedRows(
   return keys.map(({ row }) => row);
 }
 
-/** A cell moved to another row: its references within its own row move along. */
+/** A cell that moved to another row: its references within its own row move along. */
 function carried(cell: Cell | undefined, from: number, to: number): Cell | undefined {
   return cell?.content instanceof Formula
     ? { ...cell, content: copyFormula(cell.content, to - from, 0) }
@@ -69,7 +69,7 @@ function refuseTableHeader(sheet: Sheet, area: Area): void {
   throw new ApiError('UNIMPLEMENTED', message);
 }
 
-/** The rows of an area that people can see: a hidden one stays where it is. */
+/** The rows of an area that people can see: a hidden one stays in place. */
 function visibleRows(sheet: Sheet, area: Area): number[] {
   const rows: number[] = [];
   for (let row = area.top; row < area.bottom; row++) {
@@ -79,9 +79,9 @@ function visibleRows(sheet: Sheet, area: Area): number[] {
 }
 
 /**
- * Sorts the rows of an area: contents, formats and notes move; heights, hidden rows and cells beside the area stay (so
- * Sheets was seen to do it: the rows that are shown are sorted into the places that are left). Throws Google's texts for
- * protected cells and vertical merges.
+ * Sorts the rows of an area: contents, formats and notes move; heights, hidden rows and cells beside the area stay (as
+ * observed in Sheets: visible rows are sorted into the remaining places). Throws Google's texts for protected cells and
+ * vertical merges.
  */
 function sortArea(
   edit: Edit,
@@ -92,7 +92,7 @@ function sortArea(
   guard(edit, sheet, area);
   checkVerticalMerges(sheet, area);
   refuseTableHeader(sheet, area);
-  // Rows below the stored ones are empty: they would stay at the end anyway.
+  // Rows below the stored ones are empty: they would stay at the end in any case.
   const used = { ...area, bottom: Math.min(area.bottom, sheet.usedRows) };
   const places = visibleRows(sheet, used);
   const order = sortedRows(new Calculator(edit.document, edit.nowMs), sheet, places, specs);
@@ -104,7 +104,7 @@ function sortArea(
     sheet.editRow(to, (cells) => putCells(cells, source, used, (cell) => carried(cell, from, to)));
 }
 
-/** Puts the cells of a row, as far as they are in an area, in place of others. */
+/** Replaces the cells of a row with others, within an area. */
 function putCells(
   cells: (Cell | undefined)[],
   source: Cells,
@@ -115,7 +115,7 @@ function putCells(
   for (let column = left; column < end; column++) cells[column] = carry(source[column]);
 }
 
-/** sortRange. What of its range lies beyond the grid is cut off, where other requests are refused (so it was seen). */
+/** sortRange. The part of its range beyond the grid is cut off, although other requests are refused (as observed). */
 export function sortRange(edit: Edit, request: sheets_v4.Schema$SortRangeRequest): undefined {
   const sheet = edit.document.grid(request.range?.sheetId);
   const { endRowIndex = Infinity, endColumnIndex = Infinity, ...start } = boundsOf(request.range);

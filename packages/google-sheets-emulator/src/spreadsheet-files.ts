@@ -8,21 +8,21 @@ import { Sheet } from './sheet.ts';
 /** Properties of a new spreadsheet; each has a default. */
 export interface SpreadsheetOptions {
   readonly title?: string;
-  /** IANA name; `Etc/GMT` like Google's own default. */
+  /** IANA name; `Etc/GMT`, as in Google's own default. */
   readonly timeZone?: string;
   readonly owner?: string;
   /** The first tab; `Sheet1` with 1,000 rows and 26 columns by default. */
   readonly tab?: { readonly title?: string; readonly rows?: number; readonly columns?: number };
 }
 
-/** One file: its contents, and who may edit what is protected. */
+/** One file: its contents, and who may edit its protected cells. */
 export interface SpreadsheetFile {
   readonly id: string;
   readonly owner: string;
   document: Document;
 }
 
-/** The owner of files that name none. */
+/** The owner of files without another owner. */
 const DEFAULT_OWNER = 'owner@example.com';
 
 /** All files of the emulator. */
@@ -73,7 +73,7 @@ export class SpreadsheetFiles {
     return { file, caller: { email, isOwner: email.toLowerCase() === file.owner.toLowerCase() } };
   }
 
-  /** Runs a change on a copy of the contents and keeps the copy only when nothing was thrown. */
+  /** Runs a change on a copy of the contents and keeps the copy only if nothing was thrown. */
   change<T>(file: SpreadsheetFile, caller: Caller, action: (edit: Edit) => T): T {
     const document = file.document.fork();
     const edit: Edit = {
@@ -88,7 +88,7 @@ export class SpreadsheetFiles {
     return result;
   }
 
-  /** Scattered over 31 bits as Google's are, but the same in every run. */
+  /** Scattered over 31 bits like Google's, but the same in every run. */
   nextId(): number {
     this.#lastId++;
     return Number((BigInt(this.#lastId) * 1_103_515_245n + 12_345n) % 2_147_483_647n);

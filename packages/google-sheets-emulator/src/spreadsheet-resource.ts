@@ -7,11 +7,11 @@ import type { Sheet } from './sheet.ts';
 import { tableBanding, tableResource } from './tables.ts';
 import type { Document } from './document.ts';
 
-/** What a request for a spreadsheet wants. */
+/** The parts of a request for a spreadsheet. */
 export interface SpreadsheetQuery {
   readonly spreadsheetId: string;
   readonly caller: Caller;
-  /** The `fields` parameter. Without one Google leaves grid data out. */
+  /** The `fields` parameter. Without it, Google leaves grid data out. */
   readonly mask: Mask;
 }
 
@@ -34,7 +34,7 @@ export function sheetProperties(sheet: Sheet, index: number): sheets_v4.Schema$S
   };
 }
 
-/** The metadata of each column of a tab. What is in its cells, the emulator does not show here. */
+/** The metadata of each column of a tab. The emulator does not return the content of its cells here. */
 function gridResource(
   sheet: Sheet,
   metadata: readonly Metadata[],
@@ -81,7 +81,7 @@ function sheetResource(
   };
 }
 
-/** The spreadsheet as the API answers it: limited to the field mask. */
+/** The spreadsheet as in API responses: limited to the field mask. */
 export function spreadsheetResource(
   document: Document,
   query: SpreadsheetQuery,

@@ -5,7 +5,7 @@ import type { Table } from './sheet.ts';
  * Tables that people make of a range: a header row and rows below it, without types and footers.
  */
 
-/** A table as the API answers it, without its columns. */
+/** A table as in API responses, without its columns. */
 export const tableResource = ({ id, name, range }: Table): sheets_v4.Schema$Table => ({
   tableId: id,
   name,

@@ -5,7 +5,7 @@ import type { Calculator } from './calculator.ts';
 import { CellError } from './formula-values.ts';
 import type { Area, Sheet } from './sheet.ts';
 
-/** Throws 501 unless values are wanted as they are, dates as serial numbers. */
+/** Throws 501 unless unformatted values are requested, with dates as serial numbers. */
 export function requirePlainValues({
   valueRenderOption,
   dateTimeRenderOption = 'SERIAL_NUMBER',

@@ -1,4 +1,4 @@
-/** The look of `GET /view`: as close to a real spreadsheet as a page without tools can be. */
+/** The style of `GET /view`: as close to a real spreadsheet as possible for a page without tools. */
 export const VIEW_CSS = `
 *{box-sizing:border-box}
 html,body{height:100%;margin:0}

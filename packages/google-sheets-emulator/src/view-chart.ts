@@ -13,13 +13,13 @@ const MARGIN = { top: 40, right: 16, bottom: 34, left: 46 };
 /** Pixels that a label of the domain needs. */
 const LABEL_WIDTH = 74;
 
-/** One value of a chart: its label, as its cell shows it, and its number; null for a cell without one. */
+/** One value of a chart: its label, as its cell shows it, and its number; null for a cell without a number. */
 interface Point {
   readonly label: string;
   readonly value: number | null;
 }
 
-/** A chart as inline SVG, placed from the cell that it is anchored to: its first series as columns. */
+/** A chart as inline SVG, placed at the cell to which it is anchored: its first series as columns. */
 export function chartSvg(calculator: Calculator, chart: Chart): string {
   const { widthPixels = 0, heightPixels = 0 } = chart.position?.overlayPosition ?? {};
   const [width, height] = [widthPixels ?? 0, heightPixels ?? 0];
@@ -58,7 +58,7 @@ function columns(points: readonly Point[], width: number, height: number): strin
   return lines.join('') + drawn.join('');
 }
 
-/** The least height of an axis of four round steps that `most` fits under. */
+/** The smallest axis with four round steps that includes `most`. */
 function niceTop(most: number): number {
   const step = Math.max(1, most / 4);
   const unit = 10 ** Math.floor(Math.log10(step));

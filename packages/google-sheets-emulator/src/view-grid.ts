@@ -43,7 +43,7 @@ function kindOf(value: Value): string {
   return typeof value === 'number' ? 'number' : typeof value === 'boolean' ? 'boolean' : 'text';
 }
 
-/** A text flows over the empty cells on its right, unless its format says otherwise; numbers never do. */
+/** A text overflows into the empty cells on its right, unless its format disables it; numbers never do. */
 function wrapClass(format: sheets_v4.Schema$CellFormat, value: Value, room: number): string {
   if (format.wrapStrategy === 'WRAP') return 'wrap';
   const flows = typeof value === 'string' && format.wrapStrategy !== 'CLIP' && room > 0;
@@ -56,7 +56,7 @@ const heightAttributes = (pixelSize: number | undefined): string =>
     ? ` style="height:${DEFAULT_ROW_HEIGHT}px"`
     : ` class="set" style="height:${pixelSize}px;--height:${pixelSize - 1}px"`;
 
-/** One tab as an HTML table: letters and frozen rows are its head, which stays in view, and below the rows from `top` to `bottom`. */
+/** One tab as an HTML table: letters and frozen rows are its head, which stays visible, and below the rows from `top` to `bottom`. */
 export function gridHtml(
   calculator: Calculator,
   sheet: Sheet,
@@ -95,7 +95,7 @@ function lettersHtml({ overlays }: Sheet, columns: readonly ViewColumn[]): strin
   return `<tr><th class="corner"></th>${cells.join('')}</tr>`;
 }
 
-/** The first of some columns in a row, with the charts that are anchored to it: they lie over its neighbors. */
+/** The first of some columns in a row, with the charts that are anchored to it: they cover its neighbors. */
 function cellHtml(
   calculator: Calculator,
   sheet: Sheet,
@@ -118,7 +118,7 @@ function cellHtml(
     ...added,
     textFormat: { ...own?.textFormat, ...added?.textFormat },
   };
-  // Pixels of empty cells on its right: as far as a long text may flow.
+  // Pixels of empty cells on its right: the space into which a long text may overflow.
   const taken = others.findIndex((one) => calculator.value(sheet, row, one.index) !== null);
   const empty = taken < 0 ? others : others.slice(0, taken);
   const room = empty.reduce((sum, one) => sum + one.width, 0);

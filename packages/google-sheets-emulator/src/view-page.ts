@@ -77,7 +77,7 @@ function page(file: SpreadsheetFile, body: string): Reply {
   };
 }
 
-/** A plain list of the spreadsheets there are. */
+/** A plain list of the existing spreadsheets. */
 function overview(files: SpreadsheetFiles): Reply {
   const items = files.list().map(({ id, document }) => {
     const title = escapeHtml(document.properties.title);

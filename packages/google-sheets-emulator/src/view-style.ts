@@ -1,6 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 
-/** Text made safe inside HTML, also inside a quoted attribute. */
+/** Text made safe for HTML, also for a quoted attribute. */
 export const escapeHtml = (text: string): string =>
   text
     .replaceAll('&', '&amp;')
@@ -21,7 +21,7 @@ const VERTICAL: Readonly<Record<string, string>> = {
   BOTTOM: 'bottom',
 };
 
-/** A cell's format as CSS declarations. Only numbers and words of our own get in: nothing here needs escaping. */
+/** A cell's format as CSS declarations. It contains only numbers and our own words, so nothing needs escaping. */
 export function cssOf(format: sheets_v4.Schema$CellFormat): string {
   const { backgroundColorStyle, textFormat } = format;
   const align = ALIGN[format.horizontalAlignment ?? ''];

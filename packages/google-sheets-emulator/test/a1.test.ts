@@ -8,7 +8,7 @@ describe('A1 notation', () => {
     ["It's", "'It''s'"],
     // Unquoted it would be a cell.
     ['AB12', "'AB12'"],
-  ])('quotes the title %s as Google answers it', (title, quoted) => {
+  ])("quotes the title %s as in Google's responses", (title, quoted) => {
     expect(quoteTitle(title)).toBe(quoted);
     const range = formatA1(title, { top: 1, left: 0, bottom: 30, right: 28 });
     expect(range).toBe(`${quoted}!A2:AB30`);

@@ -18,7 +18,7 @@ const at = (rowIndex: number, columnIndex: number): sheets_v4.Schema$GridCoordin
 });
 
 describe('updateCells', () => {
-  it('leaves notes and formats alone unless the mask names them; "*" wipes them', async () => {
+  it('does not change notes and formats unless the mask names them; "*" clears them', async () => {
     const person = bench.emulator.people.at(bench.id, 0);
     person.note(0, 0, 'mine');
     person.format({ top: 0, bottom: 1, left: 0, right: 1 }, { textFormat: { bold: true } });
@@ -66,7 +66,7 @@ describe('updateCells', () => {
       },
       'Your input contains more than the maximum of 50000 characters in a single cell.',
     ],
-  ])('refuses what does not fit (%#), and applies nothing', async (updateCells, message) => {
+  ])('refuses invalid requests (%#), and applies nothing', async (updateCells, message) => {
     const error = await refusal(
       bench.batch(
         { updateCells: { start: at(0, 0), fields: '*', rows: [{ values: [text('first')] }] } },
@@ -105,7 +105,7 @@ describe('a batch', () => {
     expect((await refusal(bench.batch(both))).message).toContain('oneof');
   });
 
-  it('with a kind that the emulator does not do fails loudly instead of pretending', async () => {
+  it('with an unsupported kind fails visibly instead of pretending', async () => {
     expect(await refusal(bench.batch({ addChart: {} }))).toMatchObject({ code: 501 });
   });
 });

@@ -40,7 +40,7 @@ describe('insertDimension', () => {
       'range.startIndex must be less than the grid size (10) if inheritFromBefore is false.',
     ],
     [insert('ROWS', 0, 1, true), 'inheritFromBefore cannot be true when inserting at index 0.'],
-  ])('is refused where Google refuses it (%#)', async (request, message) => {
+  ])('is refused if Google refuses it (%#)', async (request, message) => {
     expect((await refusal(bench.batch(request))).message).toBe(
       `Invalid requests[0].insertDimension: ${message}`,
     );
@@ -55,13 +55,16 @@ describe('deleteDimension', () => {
       remove('ROWS', 10, 11),
       "Cannot delete a row that doesn't exist. Tried to delete row index 10 but there are only 10 rows.",
     ],
-  ])('is refused where nothing would be left, or nothing is (%#)', async (request, message) => {
-    expect((await refusal(bench.batch(request))).message).toBe(
-      `Invalid requests[0].deleteDimension: ${message}`,
-    );
-  });
+  ])(
+    'is refused if nothing would be left, or if there is nothing (%#)',
+    async (request, message) => {
+      expect((await refusal(bench.batch(request))).message).toBe(
+        `Invalid requests[0].deleteDimension: ${message}`,
+      );
+    },
+  );
 
-  it('keeps at least one row that is not frozen, and counts frozen rows down', async () => {
+  it('keeps at least one row that is not frozen, and reduces the number of frozen rows', async () => {
     bench.emulator.people.at(bench.id, 0).freezeRows(2);
     expect((await refusal(bench.batch(remove('ROWS', 2, 10)))).message).toContain(
       'Sorry, it is not possible to delete all non-frozen rows.',
@@ -101,8 +104,8 @@ describe('moveDimension', () => {
   });
 });
 
-describe('what points at rows and columns', () => {
-  it('follows them: metadata, protected ranges, conditional formats, filters, formulas', async () => {
+describe('objects that refer to rows and columns', () => {
+  it('follow them: metadata, protected ranges, conditional formats, filters, formulas', async () => {
     bench.put('C1', [['key']]);
     const column = { startColumnIndex: 2, endColumnIndex: 3 };
     const location = { dimensionRange: { dimension: 'COLUMNS', startIndex: 2, endIndex: 3 } };

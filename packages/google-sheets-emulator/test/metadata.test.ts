@@ -37,7 +37,7 @@ describe('developer metadata', () => {
     });
   });
 
-  it('goes with its tab, or by its ID', async () => {
+  it('is removed with its tab, or by its ID', async () => {
     await bench.batch(
       { addSheet: { properties: { sheetId: 5, title: 'b' } } },
       create({ metadataId: 9, metadataKey: 'k', location: { sheetId: 5 } }),
@@ -55,7 +55,7 @@ describe('developer metadata', () => {
     expect(await refused).toMatchObject({ code: 501 });
   });
 
-  it('has room for 30,000 characters on the spreadsheet and on each tab with its columns', async () => {
+  it('has space for 30,000 characters on the spreadsheet and on each tab with its columns', async () => {
     const fill = (length: number, location: sheets_v4.Schema$DeveloperMetadataLocation) =>
       bench.batch(create({ metadataKey: 'k', metadataValue: 'v'.repeat(length - 1), location }));
     await fill(30_000, { spreadsheet: true });

@@ -55,7 +55,7 @@ describe('a hard protection that does not name the caller', () => {
     });
   });
 
-  it('cannot be lifted by the caller, but by the owner', async () => {
+  it('cannot be removed by the caller, but by the owner', async () => {
     const owner = bench.emulator.people.at(bench.id, 0);
     const id = owner.protect({ left: 4, right: 5 });
     const lift = { deleteProtectedRange: { protectedRangeId: id } };
@@ -66,7 +66,7 @@ describe('a hard protection that does not name the caller', () => {
 });
 
 describe('a hard protection of whole columns', () => {
-  it('lets no rows be inserted or added; one that ends before the last row lets some be added', async () => {
+  it('prevents rows from being inserted or added; one that ends before the last row lets some be added', async () => {
     const owner = bench.emulator.people.at(bench.id, 0);
     const id = owner.protect({ left: 3, right: 4 });
     const [insert, append]: sheets_v4.Schema$Request[] = [
@@ -89,13 +89,13 @@ describe('a protection that only warns', () => {
       addProtectedRange: { protectedRange: { range: { endRowIndex: 1 }, warningOnly: true } },
     });
     await bench.batch(write(0, 0));
-    // Nor an account that is not among the editors.
+    // Nor does an account that is not among the editors.
     bench.emulator.people.at(bench.id, 0).protect({ top: 1, bottom: 2 }, { warningOnly: true });
     await bench.batch(write(1, 0));
     expect(bench.grid()).toEqual([['x'], ['x']]);
   });
 
-  it('takes no editors, and a tab takes one protection of the whole', async () => {
+  it('accepts no editors, and a tab accepts one protection of the whole', async () => {
     const add = (protectedRange: sheets_v4.Schema$ProtectedRange) =>
       bench.batch({ addProtectedRange: { protectedRange } });
     const editors = { users: [ROBOT] };
@@ -107,7 +107,7 @@ describe('a protection that only warns', () => {
   });
 });
 
-it('a protected tab may be edited by its owner only', async () => {
+it('a protected tab may be edited only by its owner', async () => {
   const owner = bench.emulator.people.at(bench.id, 0);
   const id = owner.protect({});
   expect((await refusal(bench.batch(write(0, 0)))).message).toContain(PROTECTED);

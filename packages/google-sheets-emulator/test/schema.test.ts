@@ -36,7 +36,7 @@ const RICH_CELL: sheets_v4.Schema$CellData = {
   userEnteredFormat: { numberFormat: { type: 'DATE' }, backgroundColor: { red: 1 } },
 };
 
-/** Something of everything that a spreadsheet can hold here. */
+/** A spreadsheet with everything that the emulator supports. */
 const ONE_OF_EACH: sheets_v4.Schema$Request[] = [
   tag({ dimensionRange: FIRST_COLUMN }, { metadataId: 5 }),
   tag({ sheetId: 0 }),
@@ -81,7 +81,7 @@ const ONE_OF_EACH: sheets_v4.Schema$Request[] = [
   },
 ];
 
-/** Every method once, by the schema of its answer, in an order in which each has something to answer. */
+/** Every method once, by the schema of its response, in an order in which each has a result. */
 function calls({ api, id: spreadsheetId }: Bench): [string, () => Promise<{ data: unknown }>][] {
   const { spreadsheets } = api;
   const filtered = { dataFilters: [LOOKUP], valueRenderOption: 'UNFORMATTED_VALUE' };
@@ -102,7 +102,7 @@ function calls({ api, id: spreadsheetId }: Bench): [string, () => Promise<{ data
 }
 
 describe('the shapes of answers', () => {
-  it('fit Google’s schema, whatever is in the spreadsheet', async () => {
+  it('conform to Google’s schema, for any spreadsheet', async () => {
     bench = await Bench.start();
     for (const [schema, call] of calls(bench)) {
       const { data } = await call();

@@ -35,7 +35,7 @@ describe('sortRange', () => {
     expect(column(0)).toEqual([true, false, 'b', 'A', 'a', 10, 9]);
   });
 
-  it('carries notes, formats and formulas of the sorted columns along, and leaves the others behind', async () => {
+  it('moves notes, formats and formulas of the sorted columns along, and not the others', async () => {
     await filled([
       ['b', 2, 'stays 1'],
       ['a', 1, 'stays 2'],
@@ -53,7 +53,7 @@ describe('sortRange', () => {
     ]);
   });
 
-  it('leaves hidden rows where they are and sorts the others around them', async () => {
+  it('leaves hidden rows in place and sorts the others around them', async () => {
     await filled([['n'], [5], [4], [3], [2], [1]]);
     bench.emulator.people.at(bench.id, 0).filter(0, ['4']);
     await bench.batch(sort({ startRowIndex: 1 }, [0, 'ASCENDING']));
@@ -62,7 +62,7 @@ describe('sortRange', () => {
 });
 
 describe('a basic filter', () => {
-  it('hides rows from people only: reads and writes go on as if it were not there (C4)', async () => {
+  it('hides rows only from people: reads and writes work as if it did not exist (C4)', async () => {
     await filled([['status'], ['NEW'], ['DONE'], ['NEW']]);
     await bench.batch({
       setBasicFilter: {
@@ -72,7 +72,7 @@ describe('a basic filter', () => {
     expect(hiddenRows()).toEqual([1, 3]);
     bench.put('A2', [['OPEN']]);
     expect(column(0)).toEqual(['status', 'OPEN', 'DONE', 'NEW']);
-    // A new filter shows what the old one hid.
+    // A new filter shows the rows that the old one hid.
     bench.emulator.people.at(bench.id, 0).filter(0, ['DONE']);
     expect(hiddenRows()).toEqual([2]);
     await bench.batch({ setBasicFilter: { filter: { range: { sheetId: 0 } } } });

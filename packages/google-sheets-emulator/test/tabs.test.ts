@@ -45,7 +45,7 @@ describe('tabs', () => {
 });
 
 describe('the spreadsheet', () => {
-  it('answers only what is asked for, and refuses a mask that names no field', async () => {
+  it('returns only the requested fields, and refuses a mask that names no field', async () => {
     bench.put('B2', [['x']]);
     await bench.batch({ addSheet: { properties: { sheetId: 3, title: 'Other' } } });
     const get = async (options: object) =>

@@ -4,7 +4,7 @@ import { Bench } from './support/client.ts';
 let bench: Bench;
 afterEach(() => bench.emulator.stop());
 
-it('values are read without empty rows and cells at the end, and gaps are kept', async () => {
+it('values are read without trailing empty rows and cells, and gaps are kept', async () => {
   bench = await Bench.start();
   bench.put('A1', [['a'], [], [null, 'b', 46146.5], [true]]);
   const read = async (columns = {}) => {

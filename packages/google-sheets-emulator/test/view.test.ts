@@ -32,7 +32,7 @@ const rowOf = (html: string, row: number): string[] => {
 };
 
 describe('the page of a spreadsheet', () => {
-  it('shows values as the sheet does, and escapes every one of them', async () => {
+  it('shows values as the sheet does, and escapes all of them', async () => {
     person.pasteValues(0, 0, [
       ['id', 'when', 'text'],
       ['<script>alert(1)</script>', 46146.5, `"&'`],
@@ -57,7 +57,7 @@ describe('the page of a spreadsheet', () => {
     expect(await answer.text()).not.toContain('<script');
   });
 
-  it('turns a health cell red by itself when time passes: conditional formats and NOW()', async () => {
+  it('turns a health cell red without a write when time passes: conditional formats and NOW()', async () => {
     person.type(0, 1, '46146.5');
     person.type(0, 0, '=IF((NOW()-B1)*24>2;"silent";"ok")');
     const range = { startRowIndex: 0, endRowIndex: 1, startColumnIndex: 0, endColumnIndex: 1 };
@@ -112,7 +112,7 @@ describe('the page of a spreadsheet', () => {
     expect(await page()).not.toContain('<svg class="chart"');
   });
 
-  it('links its visible tabs, and shows the one that gid names', async () => {
+  it('links its visible tabs, and shows the tab of gid', async () => {
     const other = person.addTab('Other');
     bench.emulator.people.at(bench.id, other).type(0, 0, 'there');
     await bench.batch({ addSheet: { properties: { title: 'Hidden', hidden: true } } });
@@ -122,7 +122,7 @@ describe('the page of a spreadsheet', () => {
     expect(html).not.toContain('Hidden');
   });
 
-  it('answers a list without an ID, and 404 for a wrong one', async () => {
+  it('returns a list without an ID, and 404 for a wrong one', async () => {
     expect(await page('', '')).toContain(`/view/${bench.id}`);
     const wrong = await fetch(`${bench.emulator.url}view/nope`);
     expect(wrong.status).toBe(404);

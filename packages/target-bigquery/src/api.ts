@@ -5,7 +5,7 @@ import { addToBill } from '../../../src/targets/billing.ts';
 import { credentialsFailure, factsOf } from '../../../src/targets/google/call-failure.ts';
 import { BigQueryError } from './errors.ts';
 
-/** About two minutes: outlasts a table that others change, not an outage. */
+/** About two minutes: longer than a conflict with other writers, shorter than an outage. */
 const RETRY: RetryPolicy = {
   attempts: 8,
   baseDelayMs: 1_000,

@@ -14,7 +14,7 @@ const forbidden = (message: string): { status: number; body: string } => ({
   body: JSON.stringify({ error: { code: 403, message, errors: [{ reason: 'accessDenied' }] } }),
 });
 
-it('makes the dataset, and says what is ready', async () => {
+it('creates the dataset, and says what is ready', async () => {
   const { url } = await newPlace();
   await using store = await storeAt(url, clock);
   expect(await store.check()).toEqual([
@@ -72,7 +72,7 @@ it.each([
     { method: 'jobs.query', query: /INSERT/, ...GOOGLE_FAULTS.billingNotEnabled },
     /no active billing account.*Link one/,
   ],
-])('tells %s apart, with what to do', async (_, fault, words) => {
+])('distinguishes %s, with what to do', async (_, fault, words) => {
   const { url, dataset } = await newPlace();
   const emulator = await lentEmulator();
   emulator.createDataset('forms-project', dataset);
@@ -82,7 +82,7 @@ it.each([
   expect(await store.forms()).toEqual([]);
 });
 
-it('goes on after answers that were lost, and what was written is there once', async () => {
+it('continues after lost responses, and each row is stored once', async () => {
   const { url } = await newPlace();
   const emulator = await lentEmulator();
   await using store = await storeAt(url, clock);

@@ -1,4 +1,4 @@
-// Prints what BigQuery would bill, by the emulator's reckoning: `node packages/target-bigquery/test/costs.ts`. Takes minutes.
+// Prints what BigQuery would bill, as the emulator computes it: `node packages/target-bigquery/test/costs.ts`. Takes minutes.
 import type { Cell, SelectedField, Row } from '../../../src/mirror/types.ts';
 import type { Change, OpenForm, Store } from '../../../src/mirror/port.ts';
 import { clock, formOf, NAME } from '../../../test/core/store-fixtures.ts';
@@ -17,7 +17,7 @@ const fields: SelectedField[] = Array.from({ length: ANSWERS }, (_, at) => ({
 const form = formOf('contact', fields);
 
 const START = Date.UTC(2024, 0, 1);
-/** Milliseconds between two of so many submissions. */
+/** Milliseconds between two of this many submissions. */
 const stepOf = (many: number): number => Math.floor((MONTHS * 30.4 * 86_400_000) / many);
 
 function rowOf(n: number, many: number, answer = ''): Row {
@@ -37,7 +37,7 @@ function rowOf(n: number, many: number, answer = ''): Row {
 
 const emulator = await lentEmulator();
 
-/** Opens the form, does something with it and ends as a run does; prints what all of it cost. */
+/** Opens the form, runs `work` and ends as a run does; prints the total cost. */
 async function measured(
   what: string,
   store: Store,
@@ -59,7 +59,7 @@ const commits =
     for (let from = 0; from < many; from += BATCH) await open.commit(change(from));
   };
 
-/** So many are not written by commits, but by one statement. */
+/** This many are not written by commits, but by one statement. */
 const bulk = 200_000;
 
 async function fill(dataset: string, many: number): Promise<void> {

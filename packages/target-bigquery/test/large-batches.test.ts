@@ -10,7 +10,7 @@ const LENGTH = 2_100_000;
 const big = (id: string): ReturnType<typeof row> =>
   row(id, { f_name: `"é\n${'x'.repeat(LENGTH)}` });
 
-it('stores rows that one request has no room for, and leaves no table behind', async () => {
+it('stores rows that are too large for one request, and leaves no table behind', async () => {
   const { url, dataset } = await newPlace();
   await using store = await storeAt(url, clock);
   await using open = await store.open(form);
@@ -29,7 +29,7 @@ it('stores rows that one request has no room for, and leaves no table behind', a
   expect(names.filter((name) => name.startsWith('_mirror_stage'))).toEqual([]);
 });
 
-it('L6: lists a row that no request has room for, and stores the others', async () => {
+it('L6: lists a row that is too large for any request, and stores the others', async () => {
   const { url } = await newPlace();
   await using store = await storeAt(url, clock);
   await using open = await store.open(form);
@@ -39,7 +39,7 @@ it('L6: lists a row that no request has room for, and stores the others', async 
   expect(await open.commit({ rows })).toMatchObject({ inserted: 2, rejected: 1 });
 });
 
-it('L4: sends no change where nothing changed, and reads only the months of the rows', async () => {
+it('L4: sends no change if nothing changed, and reads only the months of the rows', async () => {
   const { url } = await newPlace();
   const emulator = await lentEmulator();
   let billed = 0;
@@ -57,7 +57,7 @@ it('L4: sends no change where nothing changed, and reads only the months of the 
   expect(sent.at(-1)?.sql).toContain(
     "t.created_at >= TIMESTAMP '2026-01-01' AND t.created_at < TIMESTAMP '2026-02-01'",
   );
-  // The first look of a process also reads which build wrote the tables.
+  // The first access of a process also reads which build wrote the tables.
   await store.states();
   emulator.statements.clear();
   billed = 0;
@@ -66,7 +66,7 @@ it('L4: sends no change where nothing changed, and reads only the months of the 
   expect(billed).toBe(10_485_760);
 });
 
-it('L18: forgets many submissions by as many statements as one', async () => {
+it('L18: forgets many submissions with as many statements as one', async () => {
   const { url } = await newPlace();
   const { statements } = await lentEmulator();
   await using store = await storeAt(url, clock);

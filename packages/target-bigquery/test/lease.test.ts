@@ -3,7 +3,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { BigQueryApi, type HttpAnswer, type HttpRequest } from '../src/api.ts';
 import { Leases } from '../src/lease.ts';
 
-/** A table whose labels two processes change; the answer to the first PATCH is lost on its way. */
+/** A table whose labels two processes change; the response to the first PATCH is lost. */
 class LabelTable {
   #labels: Record<string, string> = {};
   #version = 1;
@@ -30,7 +30,7 @@ class LabelTable {
 }
 
 const leasesOf = ({ send }: LabelTable): Leases => {
-  // Without the waits of retries; what renews leases waits until it is stopped.
+  // Without the waits of retries; the renewal of leases waits until it is stopped.
   const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
     signal === undefined || ms < 5_000 ? Promise.resolve() : systemClock.sleep(ms, signal);
   const place = { project: 'p', dataset: 'd', location: 'EU', endpoint: 'http://127.0.0.1:1' };
@@ -39,7 +39,7 @@ const leasesOf = ({ send }: LabelTable): Leases => {
   );
 };
 
-it('takes a lease although the answer was lost, and nobody else has it until it is given back', async () => {
+it('takes a lease although the response was lost, and nobody else has it until it is given back', async () => {
   const table = new LabelTable();
   const [one, other] = [leasesOf(table), leasesOf(table)];
   const give = await one.take('form');

@@ -10,7 +10,7 @@ import {
 let started: Promise<BigQueryEmulator> | undefined;
 let datasets = 0;
 
-/** The emulator of this file's tests: starting its analyzer takes long. */
+/** The emulator of this file's tests, because starting its analyzer takes long. */
 export const lentEmulator = (): Promise<BigQueryEmulator> => (started ??= startBigQueryEmulator());
 
 export const stopEmulator = async (): Promise<void> => {
@@ -18,7 +18,7 @@ export const stopEmulator = async (): Promise<void> => {
   started = undefined;
 };
 
-/** A place in it that nobody else uses: the dataset, and the address of a target there. */
+/** A separate place in it: the dataset, and the address of a target there. */
 export async function newPlace(): Promise<{ dataset: string; url: string }> {
   const { url } = await lentEmulator();
   const dataset = `forms_${++datasets}`;
@@ -38,7 +38,7 @@ export const storeAt = (
     onBilled,
   });
 
-/** A client for what an analyst asks there. */
+/** A client for an analyst's queries there. */
 export async function clientOf(dataset: string): Promise<BigQueryApi> {
   const { url } = await lentEmulator();
   return new BigQueryApi({

@@ -7,7 +7,7 @@ import { ask, lentEmulator, newPlace, stopEmulator, storeAt } from './place.ts';
 
 afterAll(stopEmulator);
 
-it('lists with each run what it was billed, and has no such column where nothing is', async () => {
+it('lists the billed bytes of each run, and has no such column if nothing is billed', async () => {
   const { env, rows } = await openPlace({ submissions: 12 });
   const { url, dataset } = await newPlace();
   const { statements } = await lentEmulator();
@@ -19,18 +19,18 @@ it('lists with each run what it was billed, and has no such column where nothing
   const bytes = runs.map((run) => Number(run['bytes_billed']));
   expect(bytes).toHaveLength(3);
   expect(Math.min(...bytes)).toBeGreaterThan(0);
-  // What made the views comes after the record.
+  // The statements for the views come after the record.
   expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThan(bytesBilled);
   const [run] = rows('SELECT * FROM mirror_runs');
   expect(run).toHaveProperty('inserted');
   expect(run).not.toHaveProperty('bytes_billed');
 });
 
-it('bills each of two runs at once for its own jobs', async () => {
+it('bills each of two concurrent runs for its own jobs', async () => {
   const { url } = await newPlace();
   await using store = await storeAt(url, clock);
   await store.putRecord('one', 1, null);
-  // The first look of a process also reads which build wrote the tables.
+  // The first access of a process also reads which build wrote the tables.
   await store.record('one');
   const reads = (many: number): Promise<number> =>
     withBill(async () => {

@@ -4,7 +4,7 @@ import { runHistory } from '../../../test/simulation/run-history.ts';
 import { stopServers } from '../../../test/simulation/stores.ts';
 import { broken, tell } from '../../../test/simulation/story.ts';
 
-/** Short ones; a process is killed in the first. `npm run simulate -- --store bigquery` draws others. */
+/** Short histories; a process is killed in the first. `npm run simulate -- --store bigquery` draws others. */
 const SEEDS = [2, 104];
 
 afterAll(stopServers);
@@ -13,7 +13,7 @@ it.each(SEEDS)('every law is kept in the history of seed %i', async (seed) => {
   expect(await broken('bigquery', seed)).toBe('');
 });
 
-/** What happens, and how often at least. */
+/** The events, and how often each happens at least. */
 const COVERED: readonly (readonly [what: string, least: number, line: RegExp])[] = [
   ['statuses change', 3, /\] status /],
   ['answers change', 3, /\] edit /],
@@ -23,7 +23,7 @@ const COVERED: readonly (readonly [what: string, least: number, line: RegExp])[]
   ['killed when a commit is answered', 1, /is killed when POST .* BEGIN TRANSACTION/],
 ];
 
-it('every law is kept where stored submissions change, go and come back, and commits are cut off', async () => {
+it('every law is kept if stored submissions change, go and come back, and commits are interrupted', async () => {
   const step = (more: Partial<Step>, at: number): Step => ({ what: 'sync', seed: at + 1, ...more });
   const plan: Plan = {
     ...drawPlan(3, ['quiet']),

@@ -6,7 +6,7 @@ import { clientOf, newPlace, stopEmulator, storeAt } from './place.ts';
 
 afterAll(stopEmulator);
 
-it('sees each point hold against the emulator', async () => {
+it('finds that each point holds on the emulator', async () => {
   const { dataset, url } = await newPlace();
   const points = bigQueryPoints(await clientOf(dataset), () => storeAt(url, systemClock, 'full'));
   const findings = await lookAt(points, () => {});

@@ -20,7 +20,7 @@ describeSqlStore(
 );
 
 function special({ query, write }: Bed): void {
-  it('gives columns of views names that BigQuery takes', async () => {
+  it('gives columns of views names that BigQuery accepts', async () => {
     const rows = [row('a', { f_name: 'x', f_age: 'old' })];
     const { notes } = await write('named', (form) => form.commit({ rows }), [
       { ...NAME, label: 'Näme (of all)?' },
@@ -32,7 +32,7 @@ function special({ query, write }: Bed): void {
     ]);
   });
 
-  it('counts the rows of statuses of any name', async () => {
+  it('counts the rows of statuses with any name', async () => {
     const rows = ['NEW', 'a":5,"b', 'c\\'].map((status, at) => row(`r${at}`, {}, status));
     await write('counted', (form) => form.commit({ rows }));
     expect(await query("SELECT `rows` FROM freshness WHERE form = 'counted'")).toEqual([

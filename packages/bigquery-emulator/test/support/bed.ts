@@ -5,26 +5,26 @@ import { startBigQueryEmulator, type BigQueryEmulator } from '../../src/emulator
 export const PROJECT = 'emulated';
 export const DATASET = 'mirror';
 
-/** A value of a parameter: its type follows from it. */
+/** A value of a parameter, which determines its type. */
 export type Value = string | number | null | readonly string[];
 
-/** What a query gave, its rows by position. */
+/** The result of a query, with rows by position. */
 export interface Answer {
   readonly rows: readonly (readonly unknown[])[];
   readonly data: bigquery_v2.Schema$QueryResponse;
 }
 
-/** An emulator with a dataset, and Google's own client that speaks to it. */
+/** An emulator with a dataset, and Google's own client that is connected to it. */
 export interface Bed extends AsyncDisposable {
   readonly emulator: BigQueryEmulator;
   readonly api: bigquery_v2.Bigquery;
-  /** Runs a statement or a script; rejects with what the service says. */
+  /** Runs a statement or a script; rejects with the message of the service. */
   query(
     sql: string,
     values?: Readonly<Record<string, Value>>,
     more?: bigquery_v2.Schema$QueryRequest,
   ): Promise<Answer>;
-  /** What the service says of a statement that it refuses: `reason: message`. */
+  /** The message of the service about a refused statement: `reason: message`. */
   refusal(sql: string, values?: Readonly<Record<string, Value>>): Promise<string>;
 }
 

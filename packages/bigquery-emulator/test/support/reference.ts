@@ -2,7 +2,7 @@ import { analyzerServer, AnalyzerRefusal } from '../../src/analyzer-server.ts';
 import { isRaw, objectAt, objectsAt, textAt, type Raw } from '../../src/json-object.ts';
 import { LANGUAGE } from '../../src/language.ts';
 
-/** What Google's reference implementation makes of an expression: its value as text, or that it is an error. */
+/** The result of an expression in Google's reference implementation: its value as text, or that it is an error. */
 export async function referenceValue(expression: string): Promise<unknown> {
   const server = await analyzerServer();
   try {

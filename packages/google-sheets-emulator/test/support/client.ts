@@ -16,7 +16,7 @@ function clientFor(emulator: SheetsEmulator): sheets_v4.Sheets {
   return sheets({ version: 'v4', rootUrl: emulator.url, auth, retry: false });
 }
 
-/** The `error` of a refused call, as Google's client got it. Throws when the call was not refused. */
+/** The `error` of a refused call, as Google's client received it. Throws if the call was not refused. */
 export async function refusal(
   call: Promise<unknown>,
 ): Promise<{ code: number; message: string; status: string; details?: Record<string, unknown>[] }> {
@@ -30,7 +30,7 @@ export async function refusal(
   throw new Error('the call was not refused');
 }
 
-/** An emulator with one spreadsheet that the robot may write to, and short ways to use it. */
+/** An emulator with one spreadsheet that the robot may write to, and short methods for it. */
 export class Bench {
   readonly emulator: TestEmulator;
   readonly api: sheets_v4.Sheets;
@@ -64,14 +64,14 @@ export class Bench {
     return data.replies ?? [];
   }
 
-  /** Has a person paste values into the first tab, from a cell on. */
+  /** Lets a person paste values into the first tab, from a cell on. */
   put(cell: string, values: readonly (readonly Pasted[])[]): void {
     const [, letters = '', number = ''] = /^([A-Z]+)(\d+)$/.exec(cell) ?? [];
     const person = this.emulator.people.at(this.id, 0);
     person.pasteValues(Number(number) - 1, columnIndex(letters), values);
   }
 
-  /** What the first tab holds. */
+  /** The content of the first tab. */
   grid(): (string | number | boolean | null)[][] {
     return this.emulator.inspect.grid(this.id, 0);
   }

@@ -6,14 +6,14 @@ import {
 import { Inspection } from './inspect.ts';
 import { Person } from './people.ts';
 
-/** An emulator whose browser users and stored cells are at a test's hand. */
+/** An emulator whose browser users and stored cells are available to a test. */
 export interface TestEmulator extends SheetsEmulator {
-  /** What people do in the browser meanwhile, without quota, log or network. */
+  /** Actions of people in the browser at the same time, without quota, log or network. */
   readonly people: {
     /** The owner of a file with this tab open, by title or sheet ID. */
     at(spreadsheetId: string, tab: string | number): Person;
   };
-  /** Looks past the API at what is stored. */
+  /** Reads the stored data without the API. */
   readonly inspect: Inspection;
 }
 

@@ -27,7 +27,7 @@ export type InspectedRanges = Pick<
 /** A tab, by title or sheet ID. */
 export type TabName = string | number;
 
-/** Looks into spreadsheets past the API: no quota, no log, no permission. */
+/** Reads spreadsheets without the API: no quota, no log, no permission. */
 export class Inspection {
   readonly #files: SpreadsheetFiles;
   readonly #now: () => number;
@@ -47,7 +47,7 @@ export class Inspection {
     }));
   }
 
-  /** What the cells hold, row by row, trailing empty cells and rows left out. Formulas are given as their text. */
+  /** The content of the cells, row by row, without trailing empty cells and rows. Formulas are given as their text. */
   grid(spreadsheetId: string, tab: TabName): Stored[][] {
     const sheet = this.sheet(spreadsheetId, tab);
     return this.#rows(sheet, (row, column) => {
@@ -56,7 +56,7 @@ export class Inspection {
     });
   }
 
-  /** What the cells show, as texts. */
+  /** The displayed text of the cells. */
   shown(spreadsheetId: string, tab: TabName): string[][] {
     const sheet = this.sheet(spreadsheetId, tab);
     const calculator = new Calculator(this.#files.get(spreadsheetId).document, this.#now());
@@ -74,7 +74,7 @@ export class Inspection {
     return found;
   }
 
-  /** One cell, zero-based: what it holds, its format, its note. */
+  /** One cell, zero-based: its content, its format, its note. */
   cell(spreadsheetId: string, tab: TabName, row: number, column: number): InspectedCell {
     const sheet = this.sheet(spreadsheetId, tab);
     const { content, format = {}, note } = sheet.cell(row, column);
@@ -85,7 +85,7 @@ export class Inspection {
     };
   }
 
-  /** How many rows are frozen, and which ones a filter hides (zero-based). */
+  /** The number of frozen rows, and the rows that a filter hides (zero-based). */
   layout(
     spreadsheetId: string,
     tab: TabName,
@@ -101,14 +101,14 @@ export class Inspection {
     };
   }
 
-  /** Tables as the API answers them, filters, alternating colors, merged cells and protections of a tab. */
+  /** Tables as in API responses, filters, alternating colors, merged cells and protections of a tab. */
   ranges(spreadsheetId: string, tab: TabName): InspectedRanges {
     const sheet = this.sheet(spreadsheetId, tab);
     const { tables, ...ranges } = sheet.overlays;
     return { ...ranges, tables: tables.map(tableResource) };
   }
 
-  /** All developer metadata, whoever made it. */
+  /** All developer metadata, from all clients. */
   metadata(spreadsheetId: string): ReturnType<typeof metadataResource>[] {
     const list: readonly Metadata[] = this.#files.get(spreadsheetId).document.metadata;
     return list.map(metadataResource);

@@ -6,12 +6,12 @@ import { contentOf, guard, putContent, type Edit } from '../../src/edit.ts';
 import type { Sheet } from '../../src/sheet.ts';
 import type { SpreadsheetFile, SpreadsheetFiles } from '../../src/spreadsheet-files.ts';
 
-/** What can be pasted into a cell. */
+/** Values that can be pasted into a cell. */
 export type Pasted = string | number | boolean | null;
 
 type Requests = sheets_v4.Schema$Request;
 
-/** Rows and columns as a person marks them: zero-based, half-open. Absent bounds are the whole tab's. */
+/** Rows and columns as a person selects them: zero-based, half-open. Absent bounds are the whole tab's. */
 export interface Selection {
   readonly top?: number;
   readonly bottom?: number;
@@ -29,7 +29,7 @@ export class Person {
     [this.#files, this.#spreadsheetId, this.#sheetId] = [files, spreadsheetId, sheetId];
   }
 
-  /** Data › Sort sheet: all columns, all rows below the frozen ones. Without frozen rows the header is sorted along. */
+  /** Data › Sort sheet: all columns, all rows below the frozen ones. Without frozen rows the header is sorted, too. */
   sortSheet(column: number, order: 'ASCENDING' | 'DESCENDING' = 'ASCENDING'): void {
     const top = this.#sheet.properties.frozenRowCount ?? 0;
     this.sortRange({ top }, [{ column, order }]);
@@ -47,12 +47,12 @@ export class Person {
     this.#do({ sortRange: { range: this.#range(selection), sortSpecs } });
   }
 
-  /** Data › Create a filter over everything that is filled, with some values of one column unticked. */
+  /** Data › Create a filter for all cells with content, with some values of one column deselected. */
   filter(column: number, hiddenValues: readonly string[]): void {
     this.#do({ setBasicFilter: { filter: this.#filterOf(column, hiddenValues) } });
   }
 
-  /** Data › Create filter view, over the same cells: nobody else sees a difference. */
+  /** Data › Create filter view, for the same cells: other people see no difference. */
   addFilterView(column: number, hiddenValues: readonly string[]): void {
     const filter = { title: 'My view', ...this.#filterOf(column, hiddenValues) };
     this.#do({ addFilterView: { filter } });
@@ -65,13 +65,13 @@ export class Person {
     return { range, criteria: { [String(column)]: { hiddenValues: [...hiddenValues] } } };
   }
 
-  /** Format › Convert to table, over all that is filled. */
+  /** Format › Convert to table, for all cells with content. */
   convertToTable(): void {
     const sheet = this.#sheet;
     const top = Math.max(0, (sheet.properties.frozenRowCount ?? 1) - 1);
     const right = filledWidth(sheet.row(top)?.cells ?? []);
     const range = this.#range({ top, bottom: Math.max(sheet.contentEnd, top + 1), left: 0, right });
-    // Sheets takes the filter away for that.
+    // Sheets removes the filter for that.
     this.#do({ clearBasicFilter: { sheetId: this.#sheetId } }, { addTable: { table: { range } } });
   }
 
@@ -81,17 +81,17 @@ export class Person {
     this.#do({ addBanding: { bandedRange: { range: this.#range(selection), rowProperties } } });
   }
 
-  /** Drags columns so that they stand before what is at `destination` now. */
+  /** Drags columns before the column that is at `destination` now. */
   moveColumns(start: number, count: number, destination: number): void {
     this.#move('COLUMNS', start, count, destination);
   }
 
-  /** Drags rows so that they stand before what is at `destination` now. */
+  /** Drags rows before the row that is at `destination` now. */
   moveRows(start: number, count: number, destination: number): void {
     this.#move('ROWS', start, count, destination);
   }
 
-  /** Inserts empty columns; they look like the one on the left, or on the right at the edge. */
+  /** Inserts empty columns with the format of the one on the left, or of the one on the right at the edge. */
   insertColumns(at: number, count = 1): void {
     this.#insert('COLUMNS', at, count);
   }
@@ -109,7 +109,7 @@ export class Person {
     this.#do({ deleteDimension: { range: this.#span('ROWS', start, count) } });
   }
 
-  /** Inserts a row below `row` and pastes a copy of it there, with all that is in it. */
+  /** Inserts a row below `row` and pastes a copy of it there, with all its content. */
   duplicateRow(row: number): void {
     this.#insert('ROWS', row + 1, 1);
     this.#change(({ document }) => {
@@ -135,7 +135,9 @@ export class Person {
     });
   }
 
-  /** Pastes a block of plain values: numbers stay numbers, texts stay texts, null leaves a cell alone. The grid grows downwards. */
+  /**
+   * Pastes a block of plain values: numbers stay numbers, texts stay texts, null does not change a cell. The grid grows downward.
+   */
   pasteValues(row: number, column: number, values: readonly (readonly Pasted[])[]): void {
     this.#change((edit) => {
       const sheet = edit.document.grid(this.#sheetId);
@@ -164,13 +166,13 @@ export class Person {
     this.#do({ updateDimensionProperties: { range, properties, fields: 'hiddenByUser' } });
   }
 
-  /** Insert › Note; an empty text takes it away. */
+  /** Insert › Note; an empty text removes it. */
   note(row: number, column: number, text: string): void {
     const start = { sheetId: this.#sheetId, rowIndex: row, columnIndex: column };
     this.#do({ updateCells: { start, rows: [{ values: [{ note: text }] }], fields: 'note' } });
   }
 
-  /** Paints cells: bold, colors, number formats. */
+  /** Formats cells: bold, colors, number formats. */
   format(selection: Selection, format: sheets_v4.Schema$CellFormat): void {
     const fields = Object.keys(format).map((name) => `userEnteredFormat.${name}`);
     const cell = { userEnteredFormat: format };
@@ -246,7 +248,7 @@ export class Person {
 
   #insert(dimension: string, at: number, count: number): void {
     const range = this.#span(dimension, at, count);
-    // "Insert row above" takes the look of the row above, unless that is a frozen header.
+    // "Insert row above" uses the format of the row above, unless that is a frozen header.
     const frozen = dimension === 'ROWS' ? (this.#sheet.properties.frozenRowCount ?? 0) : 0;
     this.#do({ insertDimension: { range, inheritFromBefore: at > frozen } });
   }
