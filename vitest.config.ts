@@ -16,10 +16,13 @@ process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.c
 /** Simulated histories and properties: many seconds each, in a project of their own so that `npm run check` is quick. */
 const LONG = ['**/*.property.test.ts', 'test/simulation/*.test.ts'];
 
-/** Tests of real processes, on embedded defaults where they can. */
+/** Tests of real processes, with embedded defaults if possible. */
 const INTEGRATION = ['test/**/*.integration.test.ts'];
 
-/** What `npm run test:all` runs besides `npm test`: every kind of server, costs, memory, and the tests of the Sheets emulator. */
+/**
+ * The additional tests of `npm run test:all`, besides those of `npm test`: every kind of server, costs, memory, and the tests of
+ * the Sheets emulator.
+ */
 const WIDE = ['test/**/*.wide.test.ts', 'packages/google-sheets-emulator/test/**/*.test.ts'];
 
 /** The BigQuery target on its emulator: `npm run test:bigquery`, after `npm ci --prefix packages/bigquery-emulator`. */

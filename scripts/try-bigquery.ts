@@ -1,5 +1,5 @@
 // Checks point by point whether BigQuery fulfills the assumptions of the target: `npm run try:bigquery -- <project> [location]`.
-// Works in a dataset of its own, and removes it at the end. It runs some 100 small jobs, which are billed about 2 GB: within the free
+// Works in its own dataset, and removes it at the end. It runs about 100 small jobs, which are billed about 2 GB: within the free
 // allowance of 1 TiB a month. The project needs a billing account, and the account the role BigQuery User.
 import { randomBytes } from 'node:crypto';
 import { BigQueryApi } from '../packages/target-bigquery/src/api.ts';

@@ -1,5 +1,5 @@
 // Checks point by point whether the real service fulfills the assumptions of the Google Sheets target: `npm run
-// try:sheets -- <spreadsheet>`. Works in a tab of its own, and removes it at the end.
+// try:sheets -- <spreadsheet>`. Works in its own tab, and removes it at the end.
 import { systemClock } from '../src/base/clock.ts';
 import { MirrorError, toMirrorError } from '../src/base/errors.ts';
 import { loadProcessConfig } from '../src/config.ts';

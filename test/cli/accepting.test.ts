@@ -9,7 +9,7 @@ import type { ActionOrder } from '../../src/web/actions.ts';
 const FORM = { id: 'frm_a', slug: 'a', name: 'Form A' };
 const ACCEPT = { do: 'accept', form: 'a', target: 'a', by: 'ann' } as const;
 
-/** A mirror of one form, of which each target holds this many deletions. */
+/** A mirror of one form; each target holds this many deletions. */
 function mirrorOf(held: Readonly<Record<string, number>>, isReachable = true) {
   const begun: SyncOrder[] = [];
   /** Targets into which a run is in progress. */

@@ -32,7 +32,7 @@ describe('the command line', () => {
 });
 
 describe('a defect', () => {
-  it('L11: shows where it happened, and never the quotes of a foreign message', () => {
+  it('L11: shows where it happened, and never the text that a foreign message quotes', () => {
     const stderr = new RecordedStream();
     printError(new Terminal(new RecordedStream(), stderr), new TypeError('Jan\n    at Novák'));
     expect(stderr.text).toMatch(

@@ -130,7 +130,7 @@ export function describeJobs(it: QueueIt): void {
     await soon(() => expect(endings(next)).toEqual([[null, false]]));
   });
 
-  it('stopping does not wait for ever for work that does not stop', async ({ start }) => {
+  it('stopping does not wait without limit for work that does not stop', async ({ start }) => {
     const handlers = new FakeHandlers();
     const gate = new Gate();
     handlers.script = () => gate.wait(new AbortController().signal);

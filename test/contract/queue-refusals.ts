@@ -8,7 +8,7 @@ import type { QueueIt } from './queue.ts';
 
 const FINE = ordinary('f1');
 const targets = ['a', 'b'];
-/** As a foreign program would add them that wants them tried for ever. */
+/** Jobs as a foreign program would add them, with unlimited attempts. */
 const STUBBORN = { attempts: 1_000, removeOnFail: true };
 
 /** Jobs that another program or version wrote. */

@@ -100,7 +100,7 @@ async function countRuns({ view }: Place): Promise<number> {
 /** A session that locks the states, so that every commit waits in the middle of a transaction. */
 class Block {
   readonly #holder: pg.Client;
-  /** Inside a transaction the server would show the same activity for ever. */
+  /** Inside a transaction the server would always show the same activity. */
   readonly #watcher: pg.Client;
   #pid = 0;
 

@@ -149,7 +149,7 @@ describe('physical faults', () => {
     expect(error.message).toContain(reasons[0]);
   });
 
-  it('ends a body that trickles for ever, and does not request it again and again', async () => {
+  it('ends a body that trickles endlessly, and does not request it again and again', async () => {
     await using server = await OddServer.start((_request, response) => {
       const timer = setInterval(() => response.write(' '), 20);
       response.on('close', () => clearInterval(timer));

@@ -33,9 +33,7 @@ async function startEmulator(): Promise<TestEmulator> {
   return emulator;
 }
 
-/**
- * A spreadsheet of its own.
- */
+/** A separate spreadsheet. */
 export async function newSheet(): Promise<Place> {
   started ??= startEmulator();
   const emulator = await started;

@@ -4,7 +4,7 @@ import {
 } from '../../packages/google-sheets-emulator/test/support/emulator.ts';
 import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../../src/targets/google/credentials.ts';
 
-/** An empty spreadsheet that the mirror may write to, on an emulator of its own. */
+/** An empty spreadsheet that the mirror may write to, on its own emulator. */
 export interface Spreadsheet extends AsyncDisposable {
   readonly emulator: TestEmulator;
   readonly id: string;

@@ -3,7 +3,7 @@ import { functionName, type ResolvedNode } from './resolved-node.ts';
 
 /**
  * A subquery over a table that uses the outer row must become a join, which BigQuery cannot do for each of them. Known cases are
- * refused: a LIMIT, and conditions of which none could be the equality of a join. Uncertain cases are accepted.
+ * refused: a LIMIT, and conditions without one that could be the equality of a join. Uncertain cases are accepted.
  */
 
 /** Throws for a subquery that BigQuery does not run. */

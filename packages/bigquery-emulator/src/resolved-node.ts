@@ -2,7 +2,7 @@ import { notDone } from './api-error.ts';
 import { isRaw, textAt, type Raw } from './json-object.ts';
 import { fromProto, type BqType } from './types.ts';
 
-/** A column of a resolved statement: its ID is unique in the statement, whatever its name. */
+/** A column of a resolved statement: its ID is unique in the statement, even if its name is not. */
 export interface ResolvedColumn {
   readonly id: number;
   readonly name: string;

@@ -97,7 +97,7 @@ function rowsPage(job: Job, { fields, rows }: Rows, page: Page): object {
     if (shown.length >= (page.maxResults ?? Infinity)) break;
     const cells = { f: row.map((value) => ({ v: value })) };
     bytes += JSON.stringify(cells).length;
-    // Google ends a page at ten megabytes; a larger row is a page of its own.
+    // Google ends a page at ten megabytes; a larger row gets its own page.
     if (shown.length > 0 && bytes > MAX_PAGE_BYTES) break;
     shown.push(cells);
   }

@@ -53,7 +53,7 @@ export async function prepareStatement(
   return { node, names, writer: new Writer(names.relations), defaults };
 }
 
-/** A view's query knows neither parameters nor a default dataset. */
+/** A view's query has neither parameters nor a default dataset. */
 const inView = (around: Surroundings, view: Table): Surroundings => ({
   ...around,
   defaults: { ...around.defaults, project: view.project, dataset: undefined },

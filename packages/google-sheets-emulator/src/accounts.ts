@@ -5,7 +5,7 @@ export interface Account {
   readonly email: string;
 }
 
-/** The tokens that the emulator knows. */
+/** The tokens that the emulator accepts. */
 export class Accounts {
   readonly #tokens = new Map<string, Account>();
 

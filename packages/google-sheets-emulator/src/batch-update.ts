@@ -74,8 +74,8 @@ function kindOf(request: Requests, index: number): keyof Requests {
 }
 
 /**
- * Performs the requests of one batch in order. Throws at the first one that is not valid; the caller then drops the
- * document copy, so that nothing of the batch stays.
+ * Performs the requests of one batch in order. Throws at the first invalid one; the caller then drops the document
+ * copy, so that nothing of the batch stays.
  */
 export function runBatch(edit: Edit, requests: readonly Requests[]): sheets_v4.Schema$Response[] {
   if (requests.length === 0) throw invalid('Must specify at least one request.');

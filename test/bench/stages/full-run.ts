@@ -2,7 +2,7 @@ import { FORM_ID, WARM_UP_ID } from '../source/canned-source.ts';
 import { Program } from './program.ts';
 import { type Measured, type StageCall, timed } from './stage.ts';
 
-/** Full runs over the form: a first one, and one that finds nothing new. */
+/** Full runs over the form: a first run, and a run without changes. */
 export async function fullRuns(call: StageCall): Promise<Measured[]> {
   await warmUp(call);
   await using runs = await new Program(call).runs();

@@ -6,7 +6,7 @@ import { CannedSource, FORM_ID } from '../source/canned-source.ts';
 
 const PROBE = join(import.meta.dirname, '../../support/probed-process.ts');
 
-/** Peak resident memory of `sync --full` into SQLite, in megabytes: of a first run, and of one that finds nothing new. */
+/** Peak resident memory of `sync --full` into SQLite, in megabytes: of a first run, and of a run without changes. */
 export interface RunPeaks {
   readonly firstMB: number;
   readonly unchangedMB: number;
