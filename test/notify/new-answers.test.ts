@@ -184,6 +184,7 @@ describe('new answers', () => {
       logger: silentLogger,
       newAnswers: (name) => {
         asked.push(name);
+        if (name === 'sheet') return Promise.reject(new Error('away'));
         return Promise.resolve({ count: 0, newestMs: NOW });
       },
     });
@@ -194,6 +195,9 @@ describe('new answers', () => {
     expect(asked).toEqual(['db']);
     await look();
     expect(asked).toEqual(['db', 'sheet']);
+    // L12: a target that fails holds up no other.
+    await look({ forms: [form(0, { target: 'sheet' }), form(2)] });
+    expect(asked).toEqual(['db', 'sheet', 'sheet', 'db']);
     await notifier.stop();
   });
 });
