@@ -110,6 +110,11 @@ it("L8: an admin's action on the page of a running mirror is performed at once, 
   expect((await mirror.place.run(['resume', '--target', 'b'])).code).toBe(0);
   expect(await press(url, { do: 'sync' })).toContain('A poll begins now');
   await vi.waitFor(bothHold, SOON);
+  const place = { form: FORM, target: 'a' };
+  expect(await press(url, { do: 'pause', ...place })).toContain('customer-feedback in a is paused');
+  expect(await press(url, { do: 'resume', ...place })).toContain(
+    'customer-feedback in a is resumed',
+  );
 
   const { id } = mirror.place.store.forms().find((each) => each.slug === FORM)!;
   for (const one of mirror.place.store.ids(id).slice(0, 30)) mirror.place.store.delete(one);
@@ -126,4 +131,19 @@ it("L8: an admin's action on the page of a running mirror is performed at once, 
   expect(mirror.count('b', TABLE, isMarked)).toBe(0);
   expect(child.stderr).not.toContain(PASSWORD);
   expect((await child.end('SIGTERM')).code).toBe(0);
+});
+
+it('the page of a form lists the status changes that the source refused', async ({
+  onTestFinished,
+}) => {
+  const mirror = await Mirror.open(onTestFinished, 30);
+  const { sandbox, store } = mirror.place;
+  const { id } = store.forms().find((each) => each.slug === FORM)!;
+  for (const one of store.ids(id)) store.setStatus(one, 'NEW');
+  sandbox.faults.add({ method: 'PATCH', status: 409, times: Infinity });
+  const { url } = await mirror.start({ MARK_STATUS: 'DONE' });
+  await vi.waitFor(async () => {
+    const page = await (await fetch(`${url}/forms/${id}`)).text();
+    expect(page).toMatch(/[1-9]\d* refused status changes/);
+  }, SOON);
 });

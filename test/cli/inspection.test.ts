@@ -152,6 +152,9 @@ describe('status', () => {
     const { env } = await openPlace();
     const first = await runCli(['status'], env);
     expect([first.code, first.stdout]).toEqual([1, expect.stringContaining('hold no copy')]);
+    await runCli(['sync'], { ...env, FORMS_API_KEY: 'another-key-1234567890' });
+    const failed = await runCli(['status'], env);
+    expect(failed.stdout).toMatch(/^✗ The Forms API refuses the key\n(?! *→ To fill)/);
     await runCli(['sync'], env);
     const { code, stdout } = await runCli(['status'], env);
     expect(code).toBe(0);
