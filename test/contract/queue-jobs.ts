@@ -188,34 +188,38 @@ export function describeJobs(it: QueueIt): void {
     expect(handlers.writtenBack).toHaveLength(3);
   });
 
-  it('L16: a write-back must leave the form to a waiting run, and comes again after it', async ({
-    start,
-  }) => {
-    const handlers = new FakeHandlers();
-    handlers.found = () => ({ syncs: [], writeBacks: ['f1'] });
-    let isHeld = true;
-    handlers.script = async () => {
-      if (isHeld) throw new MirrorError('TARGET_BUSY', 'Another run writes to the form.');
-      // Until then, a write-back cannot be added again.
-      await soon(async () => expect(await steps(queue)).not.toContain('write-back'));
-      return 'ok' as const;
-    };
-    const heard: boolean[] = [];
-    handlers.writeBackScript = async (_signal, isAwaited) => {
-      if (handlers.writtenBack.length > 1) return;
-      heard.push(await isAwaited());
-      await queue.runNow([ordinary('other'), ordinary('f1')]);
-      await soon(() => expect(handlers.count('a')).toBeGreaterThan(1));
-      heard.push(await isAwaited());
-      isHeld = false;
-    };
-    const timings = { ...QUICK, retry: { ...QUICK.retry, attempts: 1_000 } };
-    const queue = await start(handlers, { writesBack: true, timings });
-    await queue.pollNow();
-    await soon(() => expect(handlers.writtenBack.filter((id) => id === 'f1')).toHaveLength(2));
-    expect(heard).toEqual([false, true]);
-    await idle(queue);
-  });
+  it.for([
+    ['run', ordinary('f1')],
+    ['comparison', comparison('f1')],
+  ] as const)(
+    'L16: a write-back must leave the form to a waiting %s, and comes again after it',
+    async ([, order], { start }) => {
+      const handlers = new FakeHandlers();
+      handlers.found = () => ({ syncs: [], writeBacks: ['f1'] });
+      let isHeld = true;
+      handlers.script = async () => {
+        if (isHeld) throw new MirrorError('TARGET_BUSY', 'Another run writes to the form.');
+        // Until then, a write-back cannot be added again.
+        await soon(async () => expect(await steps(queue)).not.toContain('write-back'));
+        return 'ok' as const;
+      };
+      const heard: boolean[] = [];
+      handlers.writeBackScript = async (_signal, isAwaited) => {
+        if (handlers.writtenBack.length > 1) return;
+        heard.push(await isAwaited());
+        await queue.runNow([ordinary('other'), order]);
+        await soon(() => expect(handlers.count('a')).toBeGreaterThan(1));
+        heard.push(await isAwaited());
+        isHeld = false;
+      };
+      const timings = { ...QUICK, retry: { ...QUICK.retry, attempts: 1_000 } };
+      const queue = await start(handlers, { writesBack: true, timings });
+      await queue.pollNow();
+      await soon(() => expect(handlers.writtenBack.filter((id) => id === 'f1')).toHaveLength(2));
+      expect(heard).toEqual([false, true]);
+      await idle(queue);
+    },
+  );
 
   it('a write-back leaves the form to others if the queue does not say whether a run waits', async ({
     start,
