@@ -385,6 +385,7 @@ describe('the judge', () => {
       { tally: { held: 9 }, runs: [run(1, { held: 9 }), run(HOUR, { held: 9 }), run(DAY)] },
       {
         message: expect.stringMatching(/^9 rows are missing .* None was marked deleted\.$/),
+        remedy: expect.stringMatching(/on purpose, accept them:$/),
         command: 'forms-mirror sync --full --accept-deletes --form a --target db',
         since: before(HOUR),
       },
