@@ -503,6 +503,8 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
         await commit({ deleted: ['c'] });
         await write((form) => form.erase({ kind: 'columns', fieldIds: [AGE.id] }), [NAME]);
         expect(await cellOf('a', AGE)).toBeNull();
+        const [form] = await store.forms();
+        expect(form?.fields.find(({ id }) => id === AGE.id)?.isFilled).toBe(false);
         const hash = (cell: Cell): Cell => hashedCell(cell, 'a key of some length');
         const rehash = () =>
           write((form) => form.erase({ kind: 'rehash', fieldIds: [NAME.id], hash }));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { labelMap, selectedFields } from '../../src/mirror/fields.ts';
+import { followFields, labelMap, selectedFields } from '../../src/mirror/fields.ts';
+import type { StoredField } from '../../src/mirror/port.ts';
 import { parseSelection } from '../../src/mirror/selection.ts';
 import type { Form } from '../../src/mirror/types.ts';
 
@@ -72,4 +73,16 @@ describe('selectedFields', () => {
       ['c', false],
     ]);
   });
+});
+
+it('L9: fields that are not selected any more follow their label, and leave with their field', () => {
+  const known = { position: 9, column: 'x', isFilled: true, isInForm: true };
+  const before: StoredField[] = [
+    { ...known, id: 'a', label: 'Old' },
+    { ...known, id: 'gone', label: 'Old' },
+  ];
+  expect(followFields(before, form, [], { column: null })).toEqual([
+    { ...known, id: 'a', label: 'Name', position: 0 },
+    { ...known, id: 'gone', label: 'Old', isInForm: false },
+  ]);
 });

@@ -56,6 +56,20 @@ describe('the join', () => {
     expect(row.createdAt).toBe('2026-01-01T00:00:00.000Z');
   });
 
+  it('L6: lists a row with a defect under its status and time', () => {
+    const whole = submission([]);
+    const { id, status, createdAt } = whole;
+    const { entry } = joinOf([]).item({ key: id, submission: whole, defects: ['a defect'] }, 7);
+    expect(entry).toEqual({
+      kind: 'rejected',
+      id,
+      status,
+      createdAt,
+      reason: 'a defect',
+      atMs: 7,
+    });
+  });
+
   it('L10: has a cell for every type of answer', () => {
     expect(['00123', '=1+1', 'a\nb', ''].map(toCell)).toEqual(['00123', '=1+1', 'a\nb', '']);
     expect([1.5, true, null, undefined].map(toCell)).toEqual([1.5, 'true', null, null]);

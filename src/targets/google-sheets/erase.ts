@@ -141,5 +141,9 @@ async function rewrite(
       ? null
       : new MirrorError('TARGET_DENIED', `${message} ${remedy}`, { retryable: false });
   const result = { count: written.length, isLeft, denied };
-  return { ...NOTHING, requests, after: { rows }, written, result };
+  const isEmptied = what.kind === 'columns' && !isLeft && denied === null;
+  const fields = known.fields.map((field) =>
+    isEmptied && what.fieldIds.includes(field.id) ? { ...field, isFilled: false } : field,
+  );
+  return { ...NOTHING, requests, after: { rows, fields }, written, result };
 }
