@@ -115,6 +115,15 @@ function special({ query, write, url }: Bed): void {
     expect(await query('SELECT id FROM retyped')).toEqual([{ id: 'a' }]);
   });
 
+  it('L1: makes views again that a person dropped with a column', async () => {
+    const run = () =>
+      write('cascade', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }), [NAME]);
+    await run();
+    await query('ALTER TABLE cascade DROP COLUMN full_name CASCADE');
+    await run();
+    expect(await query('SELECT full_name FROM cascade_live')).toEqual([{ full_name: 'x' }]);
+  });
+
   it('finds in its check that it may not create temporary tables', async () => {
     const [row] = await query('SELECT current_database() AS name');
     const database = `"${String(row?.['name'])}"`;
