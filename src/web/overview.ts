@@ -202,7 +202,11 @@ function targetHeading(target: TargetReport, nowMs: number): Html {
       >${isLink ? html`<a href="${address}" rel="noreferrer">${product}</a>` : `${product}: ${address}`}</span
     >
     <span class="fact"
-      >${isReadable ? 'read' : 'cannot be read; last read'} ${timeAgo(readAt, nowMs)}</span
+      >${
+        readAt === null
+          ? 'not read yet'
+          : html`${isReadable ? 'read' : 'cannot be read; last read'} ${timeAgo(readAt, nowMs)}`
+      }</span
     >
     ${pause !== null && html`<span class="fact">${pauseText(pause, nowMs)}</span>`}
     ${targetActions(target)}

@@ -73,6 +73,9 @@ describe('the page of all forms', () => {
     expect(html).toMatch(/cannot be read; last read\s+<time [^>]*>5 min ago/);
     expect(html).toContain('Target warehouse (postgres://db.internal:5432/forms) does not answer.');
     expect(html).toMatch(/last answered\s+<time [^>]*>14 min ago</);
+    const [target] = failingReport().targets;
+    page.report = { ...failingReport(), targets: [{ ...target!, readAt: null }] };
+    expect(await page.text('/')).toMatch(/>\s*not read yet\s*</);
     page.report = reportOf([], {
       targets: [targetReport('db', { isReadable: false, readAt: null })],
     });
