@@ -23,7 +23,7 @@ export async function runSandbox({
   const { signal } = host.stop;
   const { port, submissions, traffic: perMinute, sheets } = options;
   await using sandbox = await startSandbox(createSampleWorkspace({ submissions }), port);
-  // On the port after the Forms API's; on any free port if the API has any free one.
+  // Listens on the port after the Forms API's. With port 0, both get a free one.
   await using sheet = sheets ? await startSandboxSheet(port === 0 ? 0 : port + 1) : undefined;
   announce(host.terminal, sandbox, sheet);
   const traffic = runTraffic(sandbox.store, { perMinute, signal });

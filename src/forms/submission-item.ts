@@ -65,7 +65,7 @@ function readId(id: unknown): Checked<string> {
   if (typeof id !== 'string') return { value: '', defect: 'id is not a text' };
   return isStorable(id) && id.trim() !== ''
     ? { value: id, defect: '' }
-    : { value: '', defect: 'id is not one that can be stored' };
+    : { value: '', defect: 'id cannot be stored' };
 }
 
 /** Whether every target can hold a text as an ID or a status. */
@@ -94,7 +94,7 @@ function readStatus(status: unknown): Checked<string> {
   if (typeof status !== 'string') return { value: '', defect: 'status is not a text' };
   return isStorable(status)
     ? { value: status, defect: '' }
-    : { value: '', defect: 'status is not one that can be stored' };
+    : { value: '', defect: 'status cannot be stored' };
 }
 
 function readTime(createdAt: unknown): Checked<string | null> {

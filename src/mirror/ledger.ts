@@ -192,6 +192,10 @@ export function cutsOf(counts: readonly Count[], size: number): number[] {
   return cuts;
 }
 
+/** What to do after the list of forgotten submissions was lost, for messages. */
+export const FORGET_AGAIN =
+  'Then run forms-mirror forget again for submissions that were erased on request.';
+
 /**
  * The record of a forgotten submission, so that no run brings it back: a hash keyed by a random salt that is stored beside it. It
  * does not show the ID, and cannot be joined with another list. A reader of the target can still find out whether a known ID was

@@ -19,7 +19,7 @@ export async function openForWriting(target: Target, source: Source, shown: Form
   try {
     const reasons = [...form.losses, ...(await followSettings(form, shown, joining))];
     const sink = new Sink({ target, source, form, shown, joining, reasons });
-    await sink.open();
+    await sink.prepare();
     if (form.state.goneAtMs !== null) form.note((state) => ({ ...state, goneAtMs: null }));
     return sink;
   } catch (error) {

@@ -78,7 +78,7 @@ export class Sink implements AsyncDisposable {
   }
 
   /** Prepares the columns. Call it before the first item. */
-  async open(): Promise<void> {
+  async prepare(): Promise<void> {
     const { fields } = this.#join;
     this.#most = Math.min(this.form.batchRows, BATCH_ANSWERS / Math.max(1, fields.length));
     await this.form.prepare(this.#shown, fields);
@@ -94,7 +94,7 @@ export class Sink implements AsyncDisposable {
       // A field that was added since the run began has a label there.
       this.#shown = (await this.#source.formOrNull(this.#shown.id)) ?? this.#shown;
       this.#join.prepare(this.#shown, this.form.fields);
-      await this.open();
+      await this.prepare();
     }
     const atMs = this.#target.clock.now();
     const joined = items.map((item) => this.#join.item(item, atMs));

@@ -21,8 +21,8 @@ const item = (changes: object): SubmissionItem =>
 
 describe('L6: an item of the submissions list', () => {
   it.each<[object, string, object]>([
-    [{ status: 'x'.repeat(501) }, 'status is not one that can be stored', { status: '' }],
-    [{ status: 'a\0b' }, 'status is not one that can be stored', { status: '' }],
+    [{ status: 'x'.repeat(501) }, 'status cannot be stored', { status: '' }],
+    [{ status: 'a\0b' }, 'status cannot be stored', { status: '' }],
     [{ createdAt: 'yesterday' }, 'createdAt is not a date', { createdAt: null }],
     [{ createdAt: null }, 'createdAt is missing', { createdAt: null }],
     [{ createdAt: 7 }, 'createdAt is not a date', { createdAt: null }],
@@ -38,9 +38,9 @@ describe('L6: an item of the submissions list', () => {
   it.each([
     [null, 'id is missing'],
     [['s1'], 'id is not a text'],
-    ['a\nb', 'id is not one that can be stored'],
-    ['\ud800', 'id is not one that can be stored'],
-    ['x'.repeat(501), 'id is not one that can be stored'],
+    ['a\nb', 'id cannot be stored'],
+    ['\ud800', 'id cannot be stored'],
+    ['x'.repeat(501), 'id cannot be stored'],
   ])('without a usable ID (%j) has a stable key', (id, defect) => {
     const first = item({ id });
     expect(first).toEqual({

@@ -19,7 +19,7 @@ it('L6: lists no defect of a submission that was read again without it before it
   const form = await store.open(shown);
   const source = {} as Source;
   await using sink = new Sink({ target, source, form, shown, joining, reasons: [] });
-  await sink.open();
+  await sink.prepare();
   const [id, createdAt, data] = ['a', '2026-01-01T00:00:00.000Z', { f_name: 'x' }];
   const item = (...defects: string[]): SubmissionItem => ({
     key: id,

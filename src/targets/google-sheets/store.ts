@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { MirrorError } from '../../base/errors.ts';
+import { FORGET_AGAIN } from '../../mirror/ledger.ts';
 import { distrust, flagAll, newFormState, withdrawClaims } from '../../mirror/form-state.ts';
 import type {
   CheckResult,
@@ -264,6 +265,7 @@ const stateLost = (name: string, slug: string): MirrorError =>
   new MirrorError(
     'TARGET_FAILED',
     `Target ${name} has a tab of form ${slug}, but the hidden tab with its records is lost, possibly with the list of forgotten ` +
-      'submissions. Nothing is written there. Restore it from the version history, or delete the tab to copy the form again.',
+      'submissions. Nothing is written there. Restore it from the version history, or delete the tab to copy the form again. ' +
+      FORGET_AGAIN,
     { retryable: false },
   );

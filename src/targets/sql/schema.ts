@@ -1,5 +1,5 @@
 import { MirrorError } from '../../base/errors.ts';
-import { newSalt } from '../../mirror/ledger.ts';
+import { FORGET_AGAIN, newSalt } from '../../mirror/ledger.ts';
 import type { StoredRecord } from '../../mirror/port.ts';
 import type { FormState } from '../../mirror/form-state.ts';
 import type { Database } from './database.ts';
@@ -88,7 +88,8 @@ const saltLost = (product: string): MirrorError =>
   new MirrorError(
     'TARGET_FAILED',
     `The table _mirror_records in ${product} was lost or emptied, and the list of forgotten submissions cannot be read without it. ` +
-      'Nothing is written there. Restore it from a backup, or drop all tables of the mirror to copy everything again.',
+      'Nothing is written there. Restore it from a backup, or drop all tables of the mirror to copy everything again. ' +
+      FORGET_AGAIN,
     { retryable: false },
   );
 

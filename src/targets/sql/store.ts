@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { MirrorError } from '../../base/errors.ts';
 import { plural } from '../../base/format.ts';
 import { formTableName } from '../../mirror/column-names.ts';
+import { FORGET_AGAIN } from '../../mirror/ledger.ts';
 import type {
   CheckResult,
   FormSnapshot,
@@ -168,7 +169,7 @@ export class SqlStore implements Store {
     if (basics !== null) return basics;
     throw new MirrorError(
       'TARGET_FAILED',
-      `${database.dialect.product}: the mirror's tables were created but are missing. Another program drops them, or this user may not see them.`,
+      `${database.dialect.product}: the mirror's tables were created but are missing. Another program drops them: stop it. Or this user may not see them: grant it the right to read them.`,
     );
   }
 
@@ -298,7 +299,7 @@ const stateLost = (target: string, slug: string): MirrorError =>
     'TARGET_FAILED',
     `Target ${target} has rows of form ${slug}, but its own tables (_mirror_…) are lost or incomplete, possibly with the list ` +
       'of forgotten submissions. Nothing is written there. Restore them from a backup, or drop the table of the form to copy it again. ' +
-      'Then run forms-mirror forget again for submissions that were erased on request.',
+      FORGET_AGAIN,
     { retryable: false },
   );
 
