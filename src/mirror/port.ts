@@ -124,8 +124,8 @@ export interface OpenForm extends ReadForm {
    */
   note(change: (state: FormState) => FormState): void;
   /**
-   * Rows in the form in which the target keeps them until they are committed, perhaps without their cells. May create columns for
-   * them. Call it after {@link prepare}.
+   * Returns rows in the form in which the target keeps them until they are committed, perhaps without their cells. Writes nothing.
+   * Call it after {@link prepare}.
    */
   take(rows: readonly Row[]): Promise<readonly Row[]>;
   /**

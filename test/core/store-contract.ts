@@ -141,6 +141,17 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
         });
       });
 
+      it('writes nothing of rows that it took and does not commit', async () => {
+        await commit({ rows: [row('p', { f_name: 'Pia' })] });
+        await write((form) => form.take([row('q', { f_age: 7 })]));
+        expect(await idsOf({})).toEqual(['p']);
+        const [stored] = await store.states();
+        expect(stored?.fields.map(({ id, column }) => [id, column !== null])).toEqual([
+          [NAME.id, true],
+          [AGE.id, false],
+        ]);
+      });
+
       it('L4: does not touch equal rows, and applies changes', async () => {
         await commit({ rows: ROWS });
         expect(done(await commit({ rows: ROWS }))).toEqual({ unchanged: 3 });

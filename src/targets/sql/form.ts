@@ -105,6 +105,8 @@ export class SqlForm implements OpenForm {
   readonly #columns: Set<string>;
   #revision: number;
   #prepared: readonly SelectedField[] = [];
+  /** With the columns that taken rows need, which the next commit creates; null: as they are. */
+  #wanted: readonly SqlField[] | null = null;
   /** For these fields; made again when they change. */
   #packing: { readonly fields: readonly SqlField[]; readonly pack: Pack } | null = null;
   #isIndexed = false;
@@ -237,6 +239,7 @@ export class SqlForm implements OpenForm {
     this.#prepared = fields;
     const at = new Date(this.#options.clock.now()).toISOString();
     this.#fields = relabelled(this.#fields, form, fields, at);
+    this.#wanted = null;
   }
 
   note(change: (state: FormState) => FormState): void {
@@ -245,21 +248,22 @@ export class SqlForm implements OpenForm {
 
   async take(rows: readonly Row[]): Promise<readonly PackedRow[]> {
     const unpacked = rows.filter((row) => !isPacked(row));
+    const before = this.#wanted ?? this.#fields;
     const fieldsFor = (some: readonly Row[]): readonly SqlField[] =>
-      withColumns(this.#fields, this.#prepared, some, this.#columns, this.#database.dialect);
+      withColumns(before, this.#prepared, some, this.#columns, this.#database.dialect);
     let fields = fieldsFor(unpacked);
-    if (fields !== this.#fields) {
+    if (fields !== before) {
       // A forgotten submission will not be stored (L18).
       const forgotten = await this.forgotten(unpacked.map(({ id }) => id));
       fields = fieldsFor(unpacked.filter(({ id }) => !forgotten.has(id)));
     }
-    if (unpacked.length > 0) await this.#makeColumns(fields);
-    const pack = this.#packer();
+    this.#wanted = fields;
+    const pack = this.#packer(fields);
     return rows.map((row) => (isPacked(row) ? row : pack(row)));
   }
 
-  #packer(): Pack {
-    const [fields, { dialect }] = [this.#fields, this.#database];
+  #packer(fields: readonly SqlField[]): Pack {
+    const { dialect } = this.#database;
     if (this.#packing?.fields !== fields)
       this.#packing = { fields, pack: packerOf(fields, this.#prepared, dialect) };
     return this.#packing.pack;
@@ -271,13 +275,14 @@ export class SqlForm implements OpenForm {
     const given = [...(change.rows ?? []), ...(change.entries ?? [])];
     const forgotten = await this.forgotten(given.map(({ id }) => id));
     const rows = await this.take((change.rows ?? []).filter(({ id }) => !forgotten.has(id)));
+    if (rows.length > 0 && this.#wanted !== null) await this.#makeColumns(this.#wanted);
     const write = (how: Way): Promise<Applied> =>
       this.#write(async (tx) => {
         const commit = new Commit(tx, change, {
           state,
           fields: this.#fields,
           columns: this.#columns,
-          pack: this.#packer(),
+          pack: this.#packer(this.#fields),
           keepsAnswers: history === 'full',
           how,
         });
@@ -324,7 +329,7 @@ export class SqlForm implements OpenForm {
       await writeRecord(tx, SCRUB, 'due');
       return { state: { ...state, tally: await countTally(tx, state) }, fields, result };
     });
-    this.#fields = fields;
+    [this.#fields, this.#wanted] = [fields, null];
     await this.#scrub();
     return erased;
   }
