@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import type { Line } from './lines.ts';
-import type { RunPeaks } from './stages/memory.ts';
+import { allocatedPerRow, MOST_ALLOCATED_KB, type RunCosts } from './stages/memory.ts';
 import type { QueueCosts } from './stages/queue.ts';
 
 /** The machine and the versions of the measurement. */
@@ -15,18 +15,31 @@ export function machine(checkout: string): { machine: string; versions: string }
   };
 }
 
-/** The lines about the memory of runs. */
-export function memoryLines(small: RunPeaks, large: RunPeaks, few: number, many: number): Line[] {
-  return (['first', 'unchanged'] as const).map((time) => {
-    const [one, other] = [small[`${time}MB`], large[`${time}MB`]];
-    return {
-      key: `memory.sqlite.${time}`,
-      what: `peak memory, SQLite, ${time}, ${many} submissions against ${few}`,
-      goal: '≤ 1.1',
-      ratio: other / one,
-      made: `${other} MB against ${one} MB`,
-    };
-  });
+/** The lines about the memory of runs over `rows` submissions each. */
+export function memoryLines(
+  costs: readonly [RunCosts, RunCosts],
+  rows: readonly [number, number],
+): Line[] {
+  const times = ['first', 'unchanged'] as const;
+  return [
+    ...times.map((time): Line => {
+      const [one, other] = [costs[0][time].peakMB, costs[1][time].peakMB];
+      return {
+        key: `memory.sqlite.${time}`,
+        what: `peak memory, SQLite, ${time}, ${rows[1]} submissions against ${rows[0]}`,
+        goal: '≤ 1.1',
+        ratio: other / one,
+        made: `${other} MB against ${one} MB`,
+      };
+    }),
+    ...times.map((time): Line => ({
+      key: `allocated.sqlite.${time}`,
+      what: `allocated per row, SQLite, ${time}, garbage included`,
+      goal: `≤ ${MOST_ALLOCATED_KB[time]}`,
+      ratio: allocatedPerRow(costs, rows, time) / 1_000,
+      made: 'kB',
+    })),
+  ];
 }
 
 /** The lines about the embedded queue, which are compared with nothing. */

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { type Line, linesOf, PARTS } from './lines.ts';
 import { machine, memoryLines, queueLines, table, withTable } from './report.ts';
 import { measureRounds, type StageName } from './rounds.ts';
-import { runPeaks } from './stages/memory.ts';
+import { runCosts } from './stages/memory.ts';
 import { queueCosts } from './stages/queue.ts';
 import { WARM_UP_ROWS } from './source/canned-source.ts';
 
@@ -91,7 +91,10 @@ for (const [name, checkout] of Object.entries(programs)) {
     lines.push(
       ...(part === 'queue'
         ? queueLines(await queueCosts(checkout))
-        : memoryLines(await runPeaks(checkout, few), await runPeaks(checkout, many), few, many)),
+        : memoryLines(
+            [await runCosts(checkout, few), await runCosts(checkout, many)],
+            [few, many],
+          )),
     );
   }
   programLines[name] = lines;
