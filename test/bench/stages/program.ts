@@ -80,6 +80,8 @@ export class Program {
       clock: systemClock,
       logger: createLogger('warn', process.stderr),
     });
+    // As a scheduled run finds it: the poll before it listed the forms.
+    await app.plan(new AbortController().signal);
     return {
       async run(formId) {
         const place = { formId, target: 'default' };
