@@ -14,8 +14,6 @@ interface CatalogueRow {
   readonly retryable?: true;
   /** How long a problem lasts before people are notified. 0: at once, because it does not end by itself. Null: never. */
   readonly graceMs: number | null;
-  /** The mirror works anyway: `check` reports the problem but does not fail. */
-  readonly isNews?: true;
   /** A few words: `The target is full`. */
   readonly title: string;
   /** What the code means, for the reference. */
@@ -92,16 +90,6 @@ const ROWS = {
       'The Forms API did not answer (wrong host, network down, too slow), kept failing after all retries (5xx or 429), or its responses did not match its documentation: HTML, cut short, or the same page for every page number.',
     remedy: 'The next run tries again. If this lasts, run forms-mirror check.',
   },
-  SOURCE_WAITING: {
-    scope: 'source',
-    severity: 'warning',
-    retryable: true,
-    graceMs: OUTAGE_MS,
-    title: 'Waiting for the Forms API',
-    meaning:
-      'The Forms API throttles (429) or does not answer as it should. Requests are retried; no run has failed yet.',
-    remedy: 'There is nothing to do: requests are retried. If this lasts, run forms-mirror check.',
-  },
   RUN_INCOMPLETE: {
     scope: 'form',
     severity: 'warning',
@@ -116,7 +104,6 @@ const ROWS = {
     scope: 'form',
     severity: 'warning',
     graceMs: 0,
-    isNews: true,
     title: 'Gone at the source',
     meaning: 'The form no longer exists at the source. Its table stays.',
     remedy:
@@ -207,7 +194,6 @@ const ROWS = {
     scope: 'form',
     severity: 'warning',
     graceMs: 0,
-    isNews: true,
     title: 'The copy was gone and is filled again',
     meaning:
       'The copy was gone and is filled again from the source. Deleted submissions, history and the list of erased submissions are lost. Shown for seven days.',
@@ -227,7 +213,6 @@ const ROWS = {
     scope: 'form',
     severity: 'warning',
     graceMs: null,
-    isNews: true,
     title: 'Status changes were refused',
     meaning: 'The source refused to change the status of some submissions.',
     remedy:
@@ -238,20 +223,11 @@ const ROWS = {
     severity: 'error',
     retryable: true,
     graceMs: SILENCE_MS,
-    isNews: true,
     title: 'Stale',
     meaning:
       'No run has ended, and no poll has found the form unchanged, for longer than the schedule explains.',
-    remedy: 'Check that start or a worker is running, and read its log.',
-  },
-  NOT_RUNNING: {
-    scope: 'program',
-    severity: 'error',
-    graceMs: 0,
-    title: 'The process of the mirror has died',
-    meaning:
-      'The process that kept the copy up to date has died, or a command needs a running start and none answers.',
-    remedy: 'Start it again. Its log says why it ended.',
+    remedy:
+      'Check that start or a worker is running, and start it again if it is not. Its log says why it ended.',
   },
   QUEUE_FAILED: {
     scope: 'queue',

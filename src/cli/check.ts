@@ -1,16 +1,13 @@
 import type { App } from '../app.ts';
-import { PROBLEMS, type ProblemCode } from '../base/catalogue.ts';
+import { PROBLEMS } from '../base/catalogue.ts';
 import { type MirrorError, mistakeText, toMirrorError } from '../base/errors.ts';
 import { plural } from '../base/format.ts';
 import { fetchWithProxy } from '../base/proxy.ts';
-import { startRunsHere } from '../health/processes.ts';
-import { type FormReport, type Problem, problemOf, type Report } from '../health/report.ts';
 import { sendTest, transportsOf } from '../notify/notifier.ts';
 import type { Form } from '../mirror/types.ts';
 import { openBackend } from '../queue/backends.ts';
 import type { TargetSettings } from '../settings/target-settings.ts';
 import type { NameMistake } from '../sync/names.ts';
-import { requireFreePort } from '../web/listen.ts';
 import type { CommandCall, ExitCode, Host } from './host.ts';
 import { reportNow } from './health-sources.ts';
 import { openApp } from './open-app.ts';
@@ -22,7 +19,7 @@ interface Finding {
   readonly ok: boolean;
   readonly message: string;
   /** If nothing failed: a warning. */
-  readonly remedy?: string | undefined;
+  readonly remedy?: string | null | undefined;
   /** Whether it is a mistake in the settings themselves. */
   readonly mistaken?: boolean;
 }
@@ -43,11 +40,9 @@ export async function check({
     ['data directory', checkDataDir],
     ['source', checkSource],
     ...app.targetNames.map((name) => [`target ${name}`, checkTarget(name)] as const),
-    ['mirror', checkReport(findings)],
+    ['copies', checkCopies],
     ['queue', checkQueue],
-    ['status page', checkPort],
-    ['notifications', checkReceivers],
-    ...(options.alert ? [['test message', tryReceivers] as const] : []),
+    ['notifications', checkReceivers(options.alert === true)],
   ];
   for (const [subject, check] of checks) {
     const found = await check(app, host).catch((error) => [failureOf(toMirrorError(error))]);
@@ -55,7 +50,7 @@ export async function check({
       const finding = { subject, ...one };
       findings.push(finding);
       const { ok, message, remedy } = finding;
-      const sign = ok ? (remedy === undefined ? 'ok' : 'warning') : 'error';
+      const sign = ok ? (remedy ? 'warning' : 'ok') : 'error';
       if (!options.json) terminal.print({ sign, text: `${finding.subject}: ${message}`, remedy });
     }
   }
@@ -66,7 +61,7 @@ export async function check({
 }
 
 /** The finding of a failed check. */
-export function failureOf({ code, message }: MirrorError): Finding {
+function failureOf({ code, message }: MirrorError): Finding {
   if (code === 'SETTINGS') return { ok: false, message, mistaken: true };
   return { ok: false, message: `${PROBLEMS[code].title}: ${message}` };
 }
@@ -74,7 +69,8 @@ export function failureOf({ code, message }: MirrorError): Finding {
 /** Whether DATA_DIR can be written. */
 const checkDataDir: Check = async ({ config, dataDir }) => {
   const trouble = await dataDir.trouble();
-  if (trouble !== null) return [findingOf(problemOf(trouble))];
+  const { title, remedy } = PROBLEMS.DATA_DIR;
+  if (trouble !== null) return [{ ok: false, message: `${title}: ${trouble.message}`, remedy }];
   return [fine(`${config.dataDir} can be written`)];
 };
 
@@ -123,80 +119,24 @@ const checkTarget =
   async (app, host) => {
     const { store } = await app.target(name);
     return (await store.check(host.stop.signal)).map(({ what: message, isOk: ok, remedy }) => {
-      return { ok, message, remedy: remedy ?? undefined };
+      return { ok, message, remedy };
     });
   };
 
-/** What no try shows: the report's problems with copies and with the processes that keep them up to date. */
-const checkReport =
-  (findings: readonly Finding[]): Check =>
-  async (app, host) => {
-    const failing = new Set(findings.filter(({ ok }) => !ok).map(({ subject }) => subject));
-    return findingsOf(await reportNow(app, host), failing);
-  };
-
 /**
- * The problems of a report that no other check tries; problems of forms as one finding per kind and target. `failing`: the subjects
- * with a failed check, which already says why such a target cannot be read.
+ * The copies, in the report's own line: `status` shows each with its problems. A failed one fails the check, except a stale one: a
+ * check is often made before a start.
  */
-export function findingsOf(
-  { problems, targets, forms }: Report,
-  failing: ReadonlySet<string | undefined> = new Set(),
-): Finding[] {
-  const found = problems.filter(({ code }) => !TRIED.has(code)).map(findingOf);
-  for (const { name, isReadable, problem } of targets) {
-    const subject = `target ${name}`;
-    if (problem !== null && (isReadable || !failing.has(subject)))
-      found.push({ ...findingOf(problem), subject });
-    // Nothing is known about the copies of a target that cannot be read, even if its own check succeeded.
-    const copies = isReadable ? forms.filter((form) => form.target === name) : [];
-    const byTitle = Map.groupBy(copies.flatMap(reasonsOf), ({ title }) => title);
-    for (const group of byTitle.values()) found.push({ ...groupResult(group), subject });
-  }
-  return found;
-}
-
-/** Why a form is shown. */
-interface Reason extends Finding {
-  readonly slug: string;
-  readonly title: string;
-}
-
-/** The form's pause, which hides no problem, and its worst problem. Nothing for a form that has ended. */
-function reasonsOf({ form: { slug }, state, pause, problems }: FormReport): Reason[] {
-  const serious = problems.find(({ code }) => PROBLEMS[code].isNews !== true);
-  const worst = state === 'ended' ? undefined : (serious ?? problems[0]);
-  const { title } = PROBLEMS.PAUSED;
-  const paused = pause && { slug, title, ...fine(''), remedy: pause.command };
-  const remedy = 'forms-mirror status shows what to do';
-  const ok = serious === undefined;
-  const problem = worst && { slug, title: worst.title, ok, message: worst.message, remedy };
-  return [paused ?? [], problem ?? []].flat();
-}
-
-/** Forms that share a reason. */
-function groupResult(group: readonly Reason[]): Finding {
-  const [{ slug, title, message, remedy }] = group as readonly [Reason];
-  const [who, which] =
-    group.length === 1 ? [slug, ''] : [plural(group.length, 'form'), `The first is ${slug}: `];
-  const why = message === '' ? '' : `. ${which}${message}`;
-  return { ok: group.every((each) => each.ok), message: `${who}: ${title}${why}`, remedy };
-}
-
-/** Other checks try these: what failed before may work now. */
-export const TRIED: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
-  'FORMS_UNAUTHORIZED',
-  'FORMS_REFUSED',
-  'FORMS_FAILED',
-  'SETTINGS',
-  'DATA_DIR',
-]);
-
-/** With only a warning, the copy is as claimed. */
-function findingOf({ level, title, message, remedy }: Problem): Finding {
-  const ok = level === 'warning';
-  return { ok, message: `${title}: ${message}`, remedy: remedy ?? undefined };
-}
+const checkCopies: Check = async (app, host) => {
+  const { state, title, problems, targets, forms } = await reportNow(app, host);
+  const ofTargets = targets.flatMap(({ problem }) => problem ?? []);
+  const ofForms = forms.flatMap((form) => form.problems);
+  const failures = [...problems, ...ofTargets, ...ofForms].filter(({ level }) => level === 'error');
+  const remedy = 'forms-mirror status shows each copy, and what to do';
+  const needsLook = state === 'failed' || state === 'attention' || state === 'paused';
+  const ok = failures.every(({ code }) => code === 'STALE');
+  return [{ ok, message: title, remedy: needsLook ? remedy : null }];
+};
 
 /** Whether the queue can be reached and is safe to use. The embedded one is not opened, because a process may be using it. */
 const checkQueue: Check = async ({ config: { queueUrl: url, dataDir }, clock, logger }) => {
@@ -207,42 +147,27 @@ const checkQueue: Check = async ({ config: { queueUrl: url, dataDir }, clock, lo
   return [fine(`${backend.address} answers and is safe to use`)];
 };
 
-/** Whether `start` could open its page. */
-const checkPort: Check = async ({ config, dataDir, clock }) => {
-  const { host, port } = config;
-  try {
-    await requireFreePort(config);
-  } catch (error) {
-    if (await startRunsHere(dataDir, clock.now()))
-      return [fine(`a running start uses port ${port}`)];
-    throw error;
-  }
-  return [fine(`can open ${port === 0 ? 'any free port' : `port ${port}`} of ${host}`)];
-};
+/**
+ * The receivers of notifications. `isTest`: sends a test message to each, but does not call the heartbeat, because a call would say
+ * that nothing has failed.
+ */
+const checkReceivers =
+  (isTest: boolean): Check =>
+  async ({ config: { notify, proxy }, clock }) => {
+    const receivers = transportsOf(notify, proxy && fetchWithProxy(proxy));
+    const found = receivers.map(async (receiver): Promise<Finding> => {
+      if (!isTest) return fine(`go to ${receiver.name}`);
+      const problem = await sendTest(receiver, notify, clock);
+      const message = `${receiver.name}: ${problem ?? 'The test message was accepted.'}`;
+      return { ok: problem === null, message };
+    });
+    const none = { ok: !isTest, mistaken: isTest, message: NO_RECEIVERS };
+    const { host } = URL.parse(notify.heartbeatUrl ?? '') ?? {};
+    const beats = { ...fine(`goes to ${host} while nothing has failed`), subject: 'heartbeat' };
+    return [
+      ...(found.length === 0 ? [none] : await Promise.all(found)),
+      ...(host === undefined ? [] : [beats]),
+    ];
+  };
 
-const receiversOf = ({ config: { notify, proxy } }: App) =>
-  transportsOf(notify, proxy && fetchWithProxy(proxy));
-
-/** The receivers of notifications; nothing is sent. */
-const checkReceivers: Check = async (app) => {
-  const { heartbeatUrl } = app.config.notify;
-  const names = receiversOf(app).map(({ name }) => name);
-  const off = fine('are off: neither ALERT_WEBHOOK_URL nor ALERT_EMAIL_TO is set');
-  const beats = heartbeatUrl && `goes to ${new URL(heartbeatUrl).host} while nothing has failed`;
-  return [
-    ...(names.length === 0 ? [off] : names.map((name) => fine(`go to ${name}`))),
-    ...(beats === undefined ? [] : [{ ...fine(beats), subject: 'heartbeat' }]),
-  ];
-};
-
-/** Sends a test message to each receiver. Does not call the heartbeat, because a call would say that nothing has failed. */
-const tryReceivers: Check = async (app) => {
-  const results = receiversOf(app).map(async (receiver): Promise<Finding> => {
-    const problem = await sendTest(receiver, app.config.notify, app.clock);
-    const message = `${receiver.name}: ${problem ?? 'The test message was accepted.'}`;
-    return { ok: problem === null, message };
-  });
-  if (results.length > 0) return Promise.all(results);
-  const message = 'No test message was sent: set ALERT_WEBHOOK_URL or ALERT_EMAIL_TO';
-  return [{ ok: false, mistaken: true, message }];
-};
+const NO_RECEIVERS = 'are off: neither ALERT_WEBHOOK_URL nor ALERT_EMAIL_TO is set';

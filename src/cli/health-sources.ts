@@ -1,6 +1,5 @@
 import type { App } from '../app.ts';
 import { type HealthSources, Watch } from '../health/collect.ts';
-import { readProcesses } from '../health/processes.ts';
 import type { Report } from '../health/report.ts';
 import { nextRunMs } from '../queue/schedule.ts';
 import { overviewRestMs } from '../targets/target-kinds.ts';
@@ -11,7 +10,7 @@ import type { Service } from './service.ts';
 export function healthSources(
   app: App,
   { version }: Pick<Host, 'version'>,
-  running: Pick<Service, 'queue' | 'troubles'> | null,
+  running: Pick<Service, 'queue'> | null,
   targets = app.targetNames,
 ): HealthSources {
   const { config, clock, logger, dataDir } = app;
@@ -26,12 +25,7 @@ export function healthSources(
     readTarget: (name) => app.held(name),
     queue: running && (() => running.queue.status()),
     plan: () => app.planner.planned,
-    troubles: () => running?.troubles() ?? [],
-    async files() {
-      const recorded = await readProcesses(dataDir, clock.now(), running !== null);
-      const troubles = [recorded, (await dataDir.trouble()) ?? []].flat();
-      return { kept: await dataDir.kept(), troubles };
-    },
+    files: async () => ({ kept: await dataDir.kept(), trouble: await dataDir.trouble() }),
     isChosen: (target, form) => app.planner.isChosen(target, form),
     nextPollMs: (afterMs) => nextRunMs(config.schedule, afterMs),
   };

@@ -1,8 +1,5 @@
 import type { App } from '../app.ts';
 import { mistakeText } from '../base/errors.ts';
-import { keepProcessRecord } from '../health/processes.ts';
-import { followWaits } from '../health/source-waits.ts';
-import { settingsTroubles, type Trouble } from '../health/trouble.ts';
 import type { OutcomeName } from '../mirror/form-state.ts';
 import type { JobHandlers } from '../queue/runtime.ts';
 import { type QueueRuntime, startQueue } from '../queue/runtime.ts';
@@ -10,12 +7,10 @@ import { upkeep } from '../sync/purge.ts';
 import { Metrics } from '../web/metrics.ts';
 import type { Host } from './host.ts';
 
-/** Shared by `start` and `worker`: a process that works on the queue, counts its work, and keeps a record of itself. */
+/** Shared by `start` and `worker`: a process that works on the queue and counts its work. */
 export interface Service extends AsyncDisposable {
   readonly queue: QueueRuntime;
   readonly metrics: Metrics;
-  /** Of the settings, and the wait for the source. */
-  troubles(): readonly Trouble[];
 }
 
 /** Opens the queue and takes jobs until it is disposed. Rejects as the queue does. */
@@ -24,11 +19,8 @@ export async function openService(
   app: App,
   role: 'start' | 'worker',
 ): Promise<Service> {
-  const { config, events, clock, logger, dataDir } = app;
-  await using opened = new AsyncDisposableStack();
+  const { config, events, clock, logger } = app;
   const metrics = new Metrics({ version: host.version, role });
-  // These end with the app.
-  const waits = followWaits(events, clock);
   metrics.count(events);
   const queue = await startQueue({
     queueUrl: config.queueUrl,
@@ -42,19 +34,7 @@ export async function openService(
     logger,
     events,
   });
-  opened.defer(() => queue.stop());
-  const troubles = (): Trouble[] =>
-    [settingsTroubles(app.planner.planned?.unmatched ?? []), waits() ?? []].flat();
-  const record = await keepProcessRecord({
-    dataDir,
-    clock,
-    role,
-    troubles: async () => [(await queue.status()).trouble ?? [], troubles()].flat(),
-    onError: (error) => logger.debug({ err: error }, 'DATA_DIR cannot be written.'),
-  });
-  opened.use(record);
-  const rest = opened.move();
-  return { queue, metrics, troubles, [Symbol.asyncDispose]: () => rest.disposeAsync() };
+  return { queue, metrics, [Symbol.asyncDispose]: () => queue.stop() };
 }
 
 /** Outcomes of runs that did not do their work. */

@@ -40,8 +40,6 @@ export interface FormsEvents {
   'forms.sent': SentRequest;
   /** A request failed and will be tried again. */
   'forms.retry': FormsRetryNotice;
-  /** A retried request has ended, successfully or not. */
-  'forms.settled': { readonly request: string };
 }
 
 /** A sent request; each retry is a request of its own. Numbers only, no address or content. */
@@ -157,26 +155,20 @@ export class FormsHttp implements AsyncDisposable {
   ): Promise<T> {
     using stopped = new LinkedSignal(call.signal, this.#closing.signal);
     const { retry = DEFAULT_RETRY, random, events } = this.#options;
-    let wasRepeated = false;
-    try {
-      return await withRetry(async () => read(await this.#attempt(request, call, stopped.signal)), {
-        policy: call.once === true ? { ...retry, attempts: 1 } : retry,
-        clock: this.#clock,
-        ...(random === undefined ? {} : { random }),
-        signal: stopped.signal,
-        decide: (error) =>
-          error instanceof FormsApiError
-            ? { retry: error.retryable, serverDelayMs: error.retryAfterMs }
-            : { retry: false },
-        onRetry: ({ attempt, delayMs, error }) => {
-          wasRepeated = true;
-          const reason = error instanceof FormsApiError ? error.reason : 'failed';
-          events?.emit('forms.retry', { request: request.name, attempt, delayMs, reason });
-        },
-      });
-    } finally {
-      if (wasRepeated) events?.emit('forms.settled', { request: request.name });
-    }
+    return await withRetry(async () => read(await this.#attempt(request, call, stopped.signal)), {
+      policy: call.once === true ? { ...retry, attempts: 1 } : retry,
+      clock: this.#clock,
+      ...(random === undefined ? {} : { random }),
+      signal: stopped.signal,
+      decide: (error) =>
+        error instanceof FormsApiError
+          ? { retry: error.retryable, serverDelayMs: error.retryAfterMs }
+          : { retry: false },
+      onRetry: ({ attempt, delayMs, error }) => {
+        const reason = error instanceof FormsApiError ? error.reason : 'failed';
+        events?.emit('forms.retry', { request: request.name, attempt, delayMs, reason });
+      },
+    });
   }
 
   async #attempt(

@@ -5,7 +5,7 @@ import type { Facts, HeldTarget, TargetPlace } from './facts.ts';
 import { judge } from './judge.ts';
 import { Reading } from './reading.ts';
 import type { QueueState, Report } from './report.ts';
-import type { Trouble } from './trouble.ts';
+import { settingsTroubles, type Trouble } from './trouble.ts';
 
 /** The sources of facts. Calls may be slow, hang or fail; none delays another (L12). */
 export interface HealthSources extends Pick<Facts, 'version' | 'isChosen' | 'nextPollMs'> {
@@ -18,13 +18,11 @@ export interface HealthSources extends Pick<Facts, 'version' | 'isChosen' | 'nex
   /** The queue; null for a command, which does not look at it. */
   readonly queue: (() => Promise<QueueState>) | null;
   plan(): Facts['plan'];
-  /** What this process has noticed apart from the queue; empty for a command. */
-  troubles(): readonly Trouble[];
-  /** The records in DATA_DIR, and what keeps failures from being recorded there. Rejects with the system's error. */
+  /** The records in DATA_DIR, and why failures cannot be recorded there. Rejects with the system's error. */
   files(): Promise<FileFacts>;
 }
 
-type FileFacts = Pick<Facts, 'kept' | 'troubles'>;
+type FileFacts = Pick<Facts, 'kept'> & { readonly trouble: Trouble | null };
 
 /** A target that takes longer counts as not answering. */
 const TARGET_LIMIT_MS = 20_000;
@@ -140,21 +138,18 @@ export class Watch {
     const sources = this.#sources;
     const { value: files, trouble: ofFiles } = this.#files.latest;
     const { value: queue, trouble: ofQueue } = this.#queue?.latest ?? NEVER_READ;
-    const troubles = [
-      ofQueue ?? queue?.trouble ?? [],
-      sources.troubles(),
-      files?.troubles ?? [],
-      ofFiles ?? [],
-    ].flat();
-    // One per code; this process's own take precedence over the others' records.
-    const byCode = new Map(troubles.toReversed().map((trouble) => [trouble.code, trouble]));
+    const plan = sources.plan();
     return {
       nowMs: sources.clock.now(),
       version: sources.version,
       targets: this.#targets.map(({ place, reading }) => Object.assign({}, place, reading.latest)),
       queue: queue && { ...queue, isReachable: queue.isReachable && ofQueue === null },
-      troubles: [...byCode.values()].toReversed(),
-      plan: sources.plan(),
+      troubles: [
+        ofQueue ?? queue?.trouble ?? [],
+        settingsTroubles(plan?.unmatched ?? []),
+        ofFiles ?? files?.trouble ?? [],
+      ].flat(),
+      plan,
       kept: files?.kept ?? { runs: [], source: null },
       isChosen: sources.isChosen,
       nextPollMs: sources.nextPollMs,

@@ -9,8 +9,8 @@ import { type JsonFile, Records } from './records.ts';
 import { problemCode, type Trouble, troubleSchema } from './trouble.ts';
 
 /*
- * The records in DATA_DIR: failures that no target could record, which target has which forms, the running processes, and the
- * deliveries of notifications.
+ * The records in DATA_DIR: failures that no target could record, which target has which forms, and the deliveries of
+ * notifications.
  */
 
 const keptRun = z.object({
@@ -31,19 +31,9 @@ const keptCopy = z.object({
   formId: z.string(),
   refilledAtMs: z.number().nullable(),
 });
-const processRecord = z.object({
-  host: z.string(),
-  pid: z.number().int(),
-  role: z.enum(['start', 'worker']),
-  atMs: z.number(),
-  /** Of the queue and the settings, and the wait for the source. */
-  troubles: z.array(troubleSchema),
-});
 
 /** Runs of a form into a target that failed, or found the form gone, with no later run that succeeded. Contains no answers (L11). */
 export type KeptRun = z.infer<typeof keptRun>;
-/** A process of the mirror, at the time of its latest record. */
-export type ProcessRecord = z.infer<typeof processRecord>;
 
 /** Failures, as far as this machine has seen them. */
 export interface Kept {
@@ -62,8 +52,6 @@ export class DataDir {
   readonly #copies: Records<typeof keptCopy>;
   /** By target and form ID. */
   readonly runs: Records<typeof keptRun>;
-  /** For all processes that share this folder, by host and process ID. */
-  readonly processes: Records<typeof processRecord>;
   /** What was sent to each receiver of notifications, by the setting that names it. */
   readonly deliveries: Records<z.ZodUnknown>;
 
@@ -72,7 +60,6 @@ export class DataDir {
     this.#source = new Records(join(path, 'source'), keptSource).of();
     this.runs = new Records(join(path, 'failures'), keptRun);
     this.#copies = new Records(join(path, 'copies'), keptCopy);
-    this.processes = new Records(join(path, 'processes'), processRecord);
     this.deliveries = new Records(join(path, 'deliveries'), z.unknown());
   }
 

@@ -48,7 +48,7 @@ export interface Facts {
   readonly targets: readonly TargetFacts[];
   /** Null for a command, which does not look at the queue, and before the first reading. */
   readonly queue: QueueState | null;
-  /** What concerns all forms: as noticed by this process, or for a command by running processes. */
+  /** What concerns all forms: faults of the queue, the settings and DATA_DIR. */
   readonly troubles: readonly Trouble[];
   /** Which forms go into which targets; null if this process has not planned. */
   readonly plan: MirrorPlan | null;

@@ -21,7 +21,7 @@ export interface Surroundings extends Pick<Facts, 'nowMs' | 'nextPollMs'> {
   readonly isTargetRead: boolean;
   /** Whether jobs are running: a first copy may have to wait for other forms. */
   readonly isBusy: boolean;
-  /** Problems of the target, the source, the queue, the settings and the program that keep the form waiting; the target's first. */
+  /** Failures of the target, the source, the queue and the settings, which keep the form waiting; the target's first. */
   readonly problems: readonly Problem[];
 }
 
@@ -91,25 +91,21 @@ function stateOf(
   if (worst !== undefined) return titled(isError(worst) ? 'failed' : 'attention', worst.title);
   if (running !== null) return titled('working');
   // No form is the cause of a shared problem, but during one no form is known to be current.
-  const shared = firstOf(around.problems);
-  if (shared !== null) return titled('waiting', shared.title);
+  const [shared] = around.problems;
+  if (shared !== undefined) return titled('waiting', shared.title);
   if (claim.submissionsAsOf !== null) return titled('ok');
   const isFirst = (held?.runs ?? []).length === 0;
   return titled('waiting', isFirst ? 'Waiting for the first run' : 'Waiting for the next run');
 }
 
-export const isError = ({ level }: Problem): boolean => level === 'error';
-/** The first error, otherwise the first problem; null if there is none. */
-export const firstOf = (problems: readonly Problem[]): Problem | null =>
-  problems.find(isError) ?? problems[0] ?? null;
-
+/** Whether the copy falls behind, or may be wrong. */
+const isError = ({ level }: Problem): boolean => level === 'error';
 /** The order of problems. */
-export const errorsFirst = (a: Problem, b: Problem): number =>
-  Number(isError(b)) - Number(isError(a));
+const errorsFirst = (a: Problem, b: Problem): number => Number(isError(b)) - Number(isError(a));
 
 /** Whether a problem of everything, or of the target, causes one of a form and is reported in its place. */
 const isCausedBy = (code: ProblemCode, problems: readonly Problem[]): boolean =>
-  problems.filter(isError).some((cause) => {
+  problems.some((cause) => {
     const { scope } = PROBLEMS[cause.code];
     return code === 'STALE' || (scope !== 'program' && scope === PROBLEMS[code].scope);
   });

@@ -2,7 +2,7 @@ import { PROBLEMS } from '../base/catalogue.ts';
 import { iso, plural } from '../base/format.ts';
 import { wholePause } from '../mirror/pauses.ts';
 import type { Facts, TargetFacts } from './facts.ts';
-import { errorsFirst, firstOf, isError, isStale, judgeForm } from './judge-form.ts';
+import { isStale, judgeForm } from './judge-form.ts';
 import { type KnownForm, knownForms, newestOf } from './known-form.ts';
 import {
   claimText,
@@ -32,13 +32,8 @@ export function judge(facts: Facts): Report {
   const succeededMs = all.map((form) => form.succeededMs);
   const heardMs = newestOf([plan?.atMs, ...agreedMs, ...succeededMs], nowMs);
   const unlisted = kept.source !== null && kept.source.atMs > heardMs ? kept.source : null;
-  const source = sharedFailure(all, 'source', heardMs) ?? failureOf(unlisted);
-  const troubles = facts.troubles.map((trouble) => problemOf(trouble));
-  // A known failure is not reported as a wait as well.
-  const problems = [
-    ...(source === null ? [] : [source]),
-    ...troubles.filter(({ code }) => source === null || code !== 'SOURCE_WAITING'),
-  ].toSorted(errorsFirst);
+  const source = sharedFailure(all, 'source', heardMs) ?? (unlisted && failureOf(unlisted));
+  const problems = [source ?? [], facts.troubles.map(failureOf)].flat();
   // A folder that cannot be written keeps no form waiting.
   const holdingUp = problems.filter(({ code }) => code !== 'DATA_DIR');
   const judged = known.map(({ target, forms }) => {
@@ -46,7 +41,8 @@ export function judge(facts: Facts): Report {
       forms.filter(isTried).map((form) => form.succeededMs),
       nowMs,
     );
-    const problem = sharedFailure(forms, 'target', workedMs) ?? failureOf(target.trouble);
+    const problem =
+      sharedFailure(forms, 'target', workedMs) ?? (target.trouble && failureOf(target.trouble));
     const around = {
       ...facts,
       isBusy: (facts.queue?.running.length ?? 0) > 0,
@@ -66,11 +62,11 @@ export function judge(facts: Facts): Report {
     if (problem === null || targets.length === 1) return problem ?? [];
     return { ...problem, title: `${name}: ${problem.title}` };
   });
-  const shared = firstOf([...problems, ...ofTargets]);
+  const [shared = null] = [...problems, ...ofTargets];
   const report = {
     at: iso(nowMs),
     version: facts.version,
-    state: stateWith(shared, overall(forms, facts)),
+    state: shared === null ? overall(forms, facts) : 'failed',
     problems,
     source: { heardAt: heardMs === 0 ? null : iso(heardMs) },
     queue: facts.queue,
@@ -84,8 +80,7 @@ const isRead = ({ trouble, readAtMs }: Pick<TargetFacts, 'trouble' | 'readAtMs'>
   trouble === null && readAtMs > 0;
 
 /** The problem of a part that does not work at all. */
-const failureOf = (trouble: Trouble | null): Problem | null =>
-  trouble && problemOf(trouble, { level: 'error' });
+const failureOf = (trouble: Trouble): Problem => problemOf(trouble, { level: 'error' });
 
 /** Parts that failed before people paused them are not retried, so they show nothing about the current state of source and targets. */
 const isTried = ({ isWanted, pause }: KnownForm): boolean => isWanted && pause === null;
@@ -119,12 +114,6 @@ const overall = (forms: readonly FormReport[], facts: Facts): HealthState =>
     }),
   );
 
-/** With a problem below an error, it is not known whether anything is current. */
-function stateWith(shared: Problem | null, ofForms: HealthState): HealthState {
-  if (shared === null) return ofForms;
-  return isError(shared) ? 'failed' : worstOf([ofForms, 'waiting']);
-}
-
 function targetReport(
   { name, kind, address, value: held, readAtMs, trouble }: TargetFacts,
   problem: Problem | null,
@@ -133,10 +122,9 @@ function targetReport(
 ): TargetReport {
   const pause = wholePause(held?.pauses ?? []);
   const ofForms = forms.length === 0 && pause !== null ? 'paused' : overall(forms, facts);
-  const state = stateWith(problem, ofForms);
   return {
     name,
-    state,
+    state: problem === null ? ofForms : 'failed',
     kind,
     address,
     isReadable: isRead({ trouble, readAtMs }),
@@ -156,7 +144,7 @@ const formsIn = (forms: readonly FormReport[]): number =>
 /** The state of everything in one line that fits a phone: a problem of everything, or the worst two states of forms. */
 function titleOf(report: Judged, shared: Problem | null): string {
   const { state, forms, targets, at } = report;
-  if (shared !== null && (isError(shared) || state === 'waiting')) return shared.title;
+  if (shared !== null) return shared.title;
   const all = mirrored(report);
   if (state === 'ok')
     return `Up to date: ${claimText(oldestClaim(all.map(({ claim }) => claim)), Date.parse(at))}`;

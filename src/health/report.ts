@@ -170,8 +170,6 @@ export interface QueueState {
   /** Jobs that wait for a worker, and those that run. */
   readonly waiting: number;
   readonly active: number;
-  /** The processes that take jobs, including idle ones; null if the store does not say. */
-  readonly workers: readonly string[] | null;
   /** It does not answer, or the next poll should have begun long ago. */
   readonly trouble: Trouble | null;
   /** The running jobs, of every process. */
@@ -188,8 +186,6 @@ export interface RunningJob {
   /** Submissions seen, and how many there are; 0 until the run has reported its progress. */
   readonly seen: number;
   readonly total: number;
-  /** The process, as `machine-number`; null if the store does not say. */
-  readonly worker: string | null;
 }
 
 /** The mirror: the response of `GET /api/status`, and the output of `status --json`. */
@@ -201,7 +197,7 @@ export interface Report {
   readonly title: string;
   /** How much there is, in one line. */
   readonly summary: string;
-  /** What concerns all forms: source, queue, settings, program. The worst first. */
+  /** Failures that concern all forms: of source, queue, settings and DATA_DIR. */
   readonly problems: readonly Problem[];
   /** When the source last answered correctly, according to runs and polls; null for never. */
   readonly source: { readonly heardAt: string | null };

@@ -10,8 +10,9 @@ import { type Message, shortName } from './message.ts';
 /*
  * Messages about problems. A channel follows incidents from one report to the next, and records in each the last message about it.
  *
- * An incident is a trouble of one subject: source, queue, settings, program, a target, or a form in a target. Problems that may
- * pass by themselves are one incident, whatever their code: a source that hangs is first waited for, then it fails.
+ * An incident is a trouble of one subject: source, queue, settings, program, a target, or a form in a target. Problems of a target
+ * or a form that may pass by themselves are one incident, whatever their code: a database that restarts first does not answer, then
+ * fails.
  */
 
 /** An incident is over when nothing was wrong for this long, so a server that comes and goes is one outage. */
@@ -144,9 +145,8 @@ function follow(before: Incidents, report: Report, nowMs: number) {
 
 function idOf(sighting: Sighting): string {
   const { code } = sighting.problem;
-  const { retryable, scope } = PROBLEMS[code];
-  const outage = sighting.target === null ? `outage of ${scope}` : 'outage';
-  return `${keyOf(sighting)}\n${retryable ? outage : code}`;
+  const isOutage = sighting.target !== null && PROBLEMS[code].retryable === true;
+  return `${keyOf(sighting)}\n${isOutage ? 'outage' : code}`;
 }
 
 /** A form's grace begins when its problem is seen, and not during an outage, a pause or the night before a start. */

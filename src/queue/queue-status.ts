@@ -4,9 +4,8 @@ import { withinTime } from '../base/clock.ts';
 import type { QueueState, RunningJob } from '../health/report.ts';
 import type { Trouble } from '../health/trouble.ts';
 import { syncData, writeBackData } from './jobs.ts';
-import { type AnyQueue, type OneQueue, type QueueContext, queueFor } from './queues.ts';
+import type { OneQueue, QueueContext } from './queues.ts';
 import { pollTrouble } from './scheduler.ts';
-import { WORKER } from './workers.ts';
 
 /** Reads the state of the queue; never throws. Empty if the store did not answer in time. */
 export async function readStatus(context: QueueContext): Promise<QueueState> {
@@ -26,24 +25,23 @@ export async function readStatus(context: QueueContext): Promise<QueueState> {
     message: `The queue (${address}) does not answer, so no run can begin.`,
     sinceMs: context.awaySinceMs,
   };
-  const nothing = { nextPollAt: null, waiting: 0, active: 0, running: [], workers: null };
+  const nothing = { nextPollAt: null, waiting: 0, active: 0, running: [] };
   return { backend, address, isReachable: false, ...nothing, trouble };
 }
 
 async function readAll(context: QueueContext) {
-  const { backend, queues, nextPollMs } = context;
+  const { queues, nextPollMs } = context;
   // All at once: a promise that failed while another was awaited would be unhandled, and end the process.
-  const [trouble, counts, running, workers] = await Promise.all([
+  const [trouble, counts, running] = await Promise.all([
     pollTrouble(context),
     Promise.all(queues.map(({ queue }) => queue.getJobCounts('waiting', 'active'))),
     Promise.all(queues.map(readRunning)),
-    backend.kind === 'embedded' ? [WORKER] : readWorkers(queueFor(context, 'poll')),
   ]);
   const sum = (state: 'waiting' | 'active'): number =>
     counts.reduce((total, count) => total + (count[state] ?? 0), 0);
   const totals = { waiting: sum('waiting'), active: sum('active') };
   const nextPollAt = nextPollMs === null ? null : new Date(nextPollMs).toISOString();
-  return { trouble, nextPollAt, ...totals, running: running.flat(), workers };
+  return { trouble, nextPollAt, ...totals, running: running.flat() };
 }
 
 /** The most jobs that are read of each queue: as many as workers can run. */
@@ -61,26 +59,8 @@ async function readRunning({ kind, target, queue }: OneQueue): Promise<RunningJo
     const formId = payload.safeParse(job?.data).data?.formId;
     if (job === undefined || formId === undefined) return [];
     const startedAtMs = job.processedOn ?? job.timestamp;
-    const worker = job.processedBy ?? null;
     const { seen, total } = progress.parse(job.progress);
     const startedAt = new Date(startedAtMs).toISOString();
-    return [{ step, formId, target, startedAt, seen, total, worker }];
+    return [{ step, formId, target, startedAt, seen, total }];
   });
-}
-
-/** What BullMQ puts before a worker's name. */
-const WORKER_NAME = ':w:';
-
-/** The processes that take jobs, each once; null if the store does not say. All of them take polls. */
-async function readWorkers(poll: AnyQueue): Promise<string[] | null> {
-  try {
-    const named = (await poll.getWorkers()).flatMap(({ rawname }) => {
-      const at = rawname?.lastIndexOf(WORKER_NAME) ?? -1;
-      return at < 0 ? [] : [rawname?.slice(at + WORKER_NAME.length) ?? ''];
-    });
-    return named.length === 0 ? null : [...new Set(named)].toSorted();
-  } catch {
-    // Some managed services forbid listing clients.
-    return null;
-  }
 }

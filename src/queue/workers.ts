@@ -19,7 +19,7 @@ import { untilPoll } from './schedule.ts';
 const AT_ONCE = { poll: 1, sync: 2, comparison: 1, 'write-back': 2 };
 
 /** The name of this process among the workers. */
-export const WORKER = `${hostname()}-${process.pid}`;
+const WORKER = `${hostname()}-${process.pid}`;
 
 /** A stall costs no attempt and means that a process died. After 100 of them, the job is left to the next poll. */
 const MAX_STALLS = 100;

@@ -266,7 +266,7 @@ export const SETTINGS = {
     schema: take.text,
     default: './data',
     meaning:
-      'The directory of the embedded queue, the default target, and records that processes keep for each other: failures, notifications, running processes. Only its owner can read what the mirror makes there.',
+      'The directory of the embedded queue, the default target, and records of failures and notifications. Only its owner can read what the mirror makes there.',
     example: '/var/lib/forms-mirror',
   },
   HOST: {

@@ -109,12 +109,11 @@ export function overviewMain(
     ${plantLine(source, queue, nowMs)} ${forms.length === 0 ? EMPTY : formsCard(report, query)}`;
 }
 
-/** Source, queue and workers: all forms depend on them. */
+/** Source and queue: all forms depend on them. */
 function plantLine(source: Report['source'], queue: QueueState | null, nowMs: number): Html {
-  return html`<ul class="plant" aria-label="Source, queue and workers">
+  return html`<ul class="plant" aria-label="Source and queue">
     <li><b>Source</b> last answered ${timeAgo(source.heardAt, nowMs)}</li>
     <li><b>Queue</b> ${queueText(queue, nowMs)}</li>
-    ${queue?.workers && html`<li><b>Workers</b> ${count(queue.workers.length)}</li>`}
   </ul>`;
 }
 

@@ -19,7 +19,7 @@ describe('check --alert', () => {
     };
     const { code, stdout } = await runCli(['check', '--alert', '--json'], env);
     const { findings } = JSON.parse(stdout) as { findings: { subject: string }[] };
-    expect(findings.filter(({ subject }) => subject === 'test message')).toMatchObject([
+    expect(findings.filter(({ subject }) => subject === 'notifications')).toMatchObject([
       { ok: false, message: expect.stringMatching(/answers 404\. Check ALERT_WEBHOOK_URL\.$/) },
       { ok: true, message: expect.stringContaining('The test message was accepted.') },
     ]);
@@ -33,7 +33,7 @@ describe('check --alert', () => {
   it('exits 2 if no receiver is set', async () => {
     const { env } = await openPlace({ submissions: 1 });
     const { code, stdout } = await runCli(['check', '--alert'], env);
-    expect(stdout).toContain('✗ test message: No test message was sent: set ALERT_WEBHOOK_URL');
+    expect(stdout).toContain('✗ notifications: are off: neither ALERT_WEBHOOK_URL nor');
     expect(code).toBe(2);
   });
 });

@@ -105,7 +105,6 @@ export function describeOutages(it: QueueIt): void {
       isReachable: false,
       nextPollAt: null,
       running: [],
-      workers: null,
     };
     expect(await queue.status()).toMatchObject(nothing);
     await queue.stop();

@@ -27,21 +27,6 @@ describe('what is tried again', () => {
     expect(notices[0]?.reason).toContain(`answered ${status}`);
   });
 
-  it.each(['succeeds', 'fails', 'is stopped'])('is over once it %s', async (ending) => {
-    await using server = await OddServer.start(({ number }, response) =>
-      sendJson(response, FORM, ending === 'succeeds' && number > 0 ? 200 : 503),
-    );
-    const [stop, told, events] = [new AbortController(), new Set(), new Events<FormsEvents>()];
-    events.on('forms.retry', ({ request }) => {
-      told.add(`waits: ${request}`);
-      if (ending === 'is stopped') stop.abort();
-    });
-    events.on('forms.settled', ({ request }) => told.add(`over: ${request}`));
-    const client = makeSource(server.url, { events }, stop.signal);
-    await client.form('f1').catch(() => undefined);
-    expect([...told]).toEqual(['waits: GET /forms/f1', 'over: GET /forms/f1']);
-  });
-
   it('is counted each time that it is sent, with the result and the waiting time', async () => {
     await using server = await OddServer.start(({ number }, response) => {
       if (number === 0) response.destroy();

@@ -1,20 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
-import { Events } from '../../src/base/events.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { type HealthSources, Watch } from '../../src/health/collect.ts';
 import { type HeldTarget, readTarget } from '../../src/health/facts.ts';
 import type { QueueState, Report } from '../../src/health/report.ts';
-import { followWaits } from '../../src/health/source-waits.ts';
 import { parseSelection, storedUnder } from '../../src/mirror/selection.ts';
 import type { StoredForm } from '../../src/mirror/port.ts';
-import type { SyncEvents } from '../../src/sync/sync-log.ts';
 import type { Target } from '../../src/sync/target.ts';
-import { factsOf, FORM_A, heldForm, HOUR, MINUTE, NOW, QUEUE, targetOf, WAIT } from './facts.ts';
+import { factsOf, FORM_A, heldForm, HOUR, MINUTE, NOW, QUEUE, targetOf } from './facts.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
 
 const { plan, kept, isChosen, nextPollMs } = factsOf();
-const FILES = { kept, troubles: [] };
+const FILES = { kept, trouble: null };
 type Writable<T> = { -readonly [key in keyof T]: T[key] };
 const away = { code: 'QUEUE_FAILED', message: 'The queue does not answer.', sinceMs: NOW } as const;
 const AWAY = { ...QUEUE, isReachable: false, trouble: away };
@@ -46,7 +43,6 @@ function watching() {
     },
     queue: () => counted('queue', read.queue()),
     plan: () => plan,
-    troubles: () => [],
     files: async () => FILES,
   };
   const watch = new Watch(sources);
@@ -200,24 +196,12 @@ describe('a watch', () => {
     expect(JSON.stringify(report)).not.toContain('secret');
   });
 
-  it('a command does not read the queue, and reads the records of other processes', async () => {
+  it('a command does not read the queue', async () => {
     const { sources, clock } = watching();
-    const files = async () => ({ ...FILES, troubles: [AWAY.trouble, WAIT] });
-    const command = { ...sources, queue: null, files };
-    const report = await new Watch(command).once();
-    expect(report.queue).toBeNull();
-    expect(report.problems[0]?.message).toBe(AWAY.trouble.message);
+    const report = await new Watch({ ...sources, queue: null }).once();
+    expect(report).toMatchObject({ queue: null, problems: [] });
     expect(clock.sleepers).toBe(0);
   });
-});
-
-it('a process shows that others wait for the source, too, and that it waits itself', async () => {
-  const { sources, watch } = watching();
-  sources.files = async () => ({ ...FILES, troubles: [WAIT] });
-  expect((await watch.once()).problems).toMatchObject([{ message: WAIT.message }]);
-  const message = 'The next is sent soon.';
-  sources.troubles = () => [{ ...WAIT, message }];
-  expect((await watch.once()).problems).toMatchObject([{ message }]);
 });
 
 describe('what a target holds', () => {
@@ -252,49 +236,5 @@ describe('what a target holds', () => {
     const gone = await held({ goneAtMs: NOW })(['mail']);
     const notices = [{ code: 'UNSELECTED_ANSWERS' }];
     expect(gone.forms).toMatchObject([{ losses: [], notices }]);
-  });
-});
-
-describe('waiting for the source', () => {
-  const request = 'GET /submissions?formId=frm_a';
-  const start = () => {
-    const [clock, events] = [new VirtualClock(NOW), new Events<SyncEvents>()];
-    return { clock, events, trouble: followWaits(events, clock) };
-  };
-
-  it('begins when a request fails, and ends with it', () => {
-    const { events, trouble } = start();
-    const reason = 'the source did not answer within 30 s';
-    events.emit('forms.retry', { request, attempt: 1, delayMs: 20_000, reason });
-    expect(trouble()).toEqual({
-      code: 'SOURCE_WAITING',
-      message:
-        'The Forms API has not answered as it should since 2026-05-12 09:30:00 UTC (the source did not answer within 30 s). The request is repeated at 2026-05-12 09:30:20 UTC.',
-      sinceMs: NOW,
-    });
-    events.emit('forms.settled', { request });
-    expect(trouble()).toBeNull();
-  });
-
-  it('lasts since the first and until the last of several requests', async () => {
-    const { clock, events, trouble } = start();
-    const retry = (of: string, delayMs: number, reason: string): void =>
-      events.emit('forms.retry', { request: of, attempt: 1, delayMs, reason });
-    retry(request, 1_000, 'answered 429 (too many requests)');
-    await clock.advance(2_000);
-    retry('GET /forms', 5_000, 'answered 503');
-    const message =
-      'The Forms API asks for fewer requests: the next is sent at 2026-05-12 09:30:07 UTC.';
-    expect(trouble()).toMatchObject({ message, sinceMs: NOW });
-    events.emit('forms.settled', { request });
-    expect(trouble()).toMatchObject({
-      message: expect.stringContaining('(answered 503)'),
-      sinceMs: NOW + 2_000,
-    });
-    // The request hangs for longer than it may wait.
-    await clock.advance(MINUTE);
-    expect(trouble()).not.toBeNull();
-    events.emit('forms.settled', { request: 'GET /forms' });
-    expect(trouble()).toBeNull();
   });
 });

@@ -1,17 +1,14 @@
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
-import { DataDir, type ProcessRecord } from '../../src/health/data-dir.ts';
-import { keepProcessRecord, readProcesses, startRunsHere } from '../../src/health/processes.ts';
+import { DataDir } from '../../src/health/data-dir.ts';
 import type { OutcomeName } from '../../src/mirror/form-state.ts';
 import { blankRun, type RunReport } from '../../src/sync/run-form.ts';
 import { pathsBelow } from '../support/other-user.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
-import { DAY, FORM_A, FORM_B, HOUR, MINUTE, NOW, WAIT } from './facts.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { FORM_A, FORM_B, HOUR, MINUTE, NOW } from './facts.ts';
 
 let folder: string;
 let dataDir: DataDir;
@@ -159,88 +156,5 @@ describe('DATA_DIR', () => {
     } finally {
       disk.unmount();
     }
-  });
-});
-
-describe('the records of processes', () => {
-  const own = { host: hostname(), pid: process.pid };
-  const elsewhere = { host: 'web-7', pid: 42 };
-  /** A process ID that no process can have. */
-  const dead = { host: hostname(), pid: 2 ** 30 };
-  const away = (agoMs: number) =>
-    ({ code: 'QUEUE_FAILED', message: 'No answer.', sinceMs: NOW - agoMs }) as const;
-  const record = (changes: Partial<ProcessRecord>): Promise<void> => {
-    const well = { ...own, role: 'start', atMs: NOW } as const;
-    const shown: ProcessRecord = { ...well, troubles: [], ...changes };
-    return dataDir.processes.of(shown.host, shown.pid).write(shown);
-  };
-
-  it.each<[string, Partial<ProcessRecord>, boolean]>([
-    ['one of this machine that lives', own, true],
-    ['one of this machine that is dead, just now', dead, false],
-    ['one that has written nothing for 46 s', { ...own, atMs: NOW - 46_000 }, false],
-    ['one of another machine that has just written', elsewhere, true],
-    ['one of another machine that has not', { ...elsewhere, atMs: NOW - 46_000 }, false],
-  ])('show whether it runs: %s', async (_name, changes, isRunning) => {
-    await record(changes);
-    expect(await readProcesses(dataDir, NOW)).toHaveLength(isRunning ? 0 : 1);
-    expect(await startRunsHere(dataDir, NOW)).toBe(isRunning);
-  });
-
-  it('show together which waits the mirror has, and which process died last', async () => {
-    expect(await readProcesses(dataDir, NOW)).toEqual([]);
-    await record({ ...dead, atMs: NOW - DAY });
-    await record({ ...elsewhere, role: 'worker', atMs: NOW - HOUR, troubles: [away(DAY)] });
-    const message =
-      'worker (process 42 on web-7) has died; it was last seen at 2026-05-12 08:30:00 UTC. No other one runs with this DATA_DIR.';
-    expect(await readProcesses(dataDir, NOW)).toEqual([
-      { message, code: 'NOT_RUNNING', sinceMs: NOW - HOUR },
-    ]);
-    await record({ ...own, role: 'worker', troubles: [WAIT, away(5)] });
-    await record({
-      ...elsewhere,
-      role: 'worker',
-      troubles: [away(7), { ...WAIT, message: 'Later.' }],
-    });
-    const troubles = await readProcesses(dataDir, NOW);
-    expect(troubles.toSorted((a, b) => (a.code < b.code ? -1 : 1))).toEqual([
-      away(7),
-      expect.objectContaining({ code: 'SOURCE_WAITING' }),
-    ]);
-    // The process itself knows more than its last record, and reads the queue itself.
-    expect(await readProcesses(dataDir, NOW, true)).toEqual([{ ...WAIT, message: 'Later.' }]);
-    expect(await startRunsHere(dataDir, NOW)).toBe(false);
-  });
-
-  it('are kept up to date while a process runs, and removed when it ends; those of dead processes, too', async () => {
-    const clock = new VirtualClock(NOW);
-    let isQueueThere = true;
-    await record(dead);
-    await record({ ...elsewhere, atMs: NOW });
-    const errors: unknown[] = [];
-    const keeping = await keepProcessRecord({
-      dataDir,
-      clock,
-      role: 'start',
-      troubles: async () => (isQueueThere ? [] : [away(0)]),
-      onError: (error) => void errors.push(error),
-    });
-    expect(new Set((await dataDir.processes.all()).map(({ pid }) => pid))).toEqual(
-      new Set([own.pid, elsewhere.pid]),
-    );
-    isQueueThere = false;
-    const shown = () => readProcesses(dataDir, clock.now());
-    for (let beat = 0; beat < 5; beat++) {
-      await expect.poll(() => clock.sleepers).toBe(1);
-      await clock.advance(10_000);
-      const atMs = clock.now();
-      // The process that was killed on another machine counts as dead only after 45 s.
-      await expect
-        .poll(() => dataDir.processes.all())
-        .toContainEqual(expect.objectContaining({ atMs }));
-    }
-    expect(await shown()).toEqual([away(0)]);
-    await keeping[Symbol.asyncDispose]();
-    expect([await dataDir.processes.all(), errors, clock.sleepers]).toEqual([[], [], 0]);
   });
 });

@@ -108,7 +108,6 @@ export const QUEUE: QueueState = {
   waiting: 2,
   active: 1,
   running: [],
-  workers: ['web1-4121', 'web2-77'],
 };
 
 export const job = (changes: Partial<RunningJob> = {}): RunningJob => ({
@@ -118,7 +117,6 @@ export const job = (changes: Partial<RunningJob> = {}): RunningJob => ({
   startedAt: before(30_000),
   seen: 5,
   total: 9,
-  worker: 'web1-42',
   ...changes,
 });
 
@@ -203,11 +201,6 @@ export const AWAY = {
   code: 'TARGET_UNREACHABLE',
   message: 'no answer',
   sinceMs: NOW - MINUTE,
-} as const;
-export const WAIT = {
-  code: 'SOURCE_WAITING',
-  message: 'The request is repeated.',
-  sinceMs: NOW - 42_000,
 } as const;
 const variable = 'TARGET_HASH_FIELDS';
 export const UNMATCHED = {

@@ -41,7 +41,6 @@ import {
   targetOf,
   UNHEARD,
   UNMATCHED,
-  WAIT,
   WRITTEN,
 } from './facts.ts';
 
@@ -190,16 +189,6 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
     'the source would not list its forms',
     keeping({ source: { ...UNHEARD, atMs: NOW - 1 } }),
     'failed: The Forms API fails | all [FORMS_FAILED error] | both waiting: The Forms API fails',
-  ],
-  [
-    'requests wait for the source',
-    { troubles: [WAIT] },
-    'waiting: Waiting for the Forms API | all [SOURCE_WAITING warning] | both waiting: Waiting for the Forms API',
-  ],
-  [
-    'requests wait for a source that is known to fail: reported once',
-    { troubles: [WAIT], a: fails('FORMS_UNAUTHORIZED') },
-    'failed: The Forms API refuses the key | all [FORMS_UNAUTHORIZED error] | both waiting: The Forms API refuses the key',
   ],
   [
     'another build wrote the target',
@@ -433,8 +422,7 @@ describe('the judge', () => {
 
   it('puts errors before warnings', () => {
     const a = { ...fails('TARGET_FULL'), tally: { held: 9, refused: 1 }, writeBack: WRITTEN };
-    const report = judge(factsOf({ a, troubles: [WAIT, FULL] }));
-    expect(report.problems.map(({ level }) => level)).toEqual(['error', 'warning']);
+    const report = judge(factsOf({ a, troubles: [FULL] }));
     expect(formOf(report).problems.map(({ level }) => level)).toEqual([
       'error',
       'warning',
@@ -454,7 +442,7 @@ describe('the judge', () => {
       rejected: 3,
       forgotten: 4,
       refused: 5,
-      running: { startedAt: before(30_000), seen: 5, total: 9, worker: 'web1-42' },
+      running: { startedAt: before(30_000), seen: 5, total: 9 },
       lastRun: { outcome: 'ok', startedAt: before(20_800), endedAt: before(20_000), code: null },
       location: 'table a',
       table: 'a',

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { PROBLEMS, type ProblemCode } from '../../src/base/catalogue.ts';
-import { MirrorError } from '../../src/base/errors.ts';
-import { failureOf, findingsOf, TRIED } from '../../src/cli/check.ts';
 import { statusLines } from '../../src/cli/status.ts';
 import { judge } from '../../src/health/judge.ts';
 import { describeForm } from '../../src/health/mirror-words.ts';
@@ -16,7 +14,6 @@ import { TestClock } from '../support/test-clock.ts';
 import { NO_DETAILS } from '../web/fixtures.ts';
 import {
   AWAY,
-  DAY,
   factsOf,
   fails,
   FORM_A,
@@ -31,7 +28,6 @@ import {
   silent,
   type Situation,
   UNHEARD,
-  WAIT,
 } from './facts.ts';
 
 /** Conditions by surfaces: each surface has the same word for a condition, which is in the catalog. */
@@ -58,7 +54,6 @@ const condition = (
   return { situation, code, word, state, about, tab: about === 'form' ? word : null };
 };
 
-const died = { code: 'NOT_RUNNING', message: 'start has died.', sinceMs: NOW - HOUR } as const;
 const CONDITIONS: Readonly<Record<string, Condition>> = {
   'source down': condition(
     'FORMS_FAILED',
@@ -70,9 +65,6 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
     ...condition('FORMS_UNAUTHORIZED', 'failed', 'all', { a: fails('FORMS_UNAUTHORIZED') }),
     tab: PROBLEMS.FORMS_UNAUTHORIZED.title,
   },
-  throttled: condition('SOURCE_WAITING', 'waiting', 'all', {
-    troubles: [{ ...WAIT, sinceMs: NOW - 2 * MINUTE }],
-  }),
   'form gone': condition('FORM_GONE', 'attention', 'form', {
     a: { runs: [run(HOUR, { outcome: 'gone' })], state: { goneAtMs: NOW - HOUR } },
   }),
@@ -99,7 +91,6 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
     tab: 'Paused',
   },
   'queue down': condition('QUEUE_FAILED', 'failed', 'all', queueAway(NOW - HOUR)),
-  'worker gone': condition('NOT_RUNNING', 'failed', 'all', { queue: null, troubles: [died] }),
   stale: { ...condition('STALE', 'failed', 'form', { a: silent(HOUR) }), tab: 'Up to date' },
   'copy outdated': {
     ...condition('COPY_OUTDATED', 'failed', 'form', { a: { losses: ['4 rows are missing.'] } }),
@@ -119,7 +110,7 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
 const formOf = ({ forms }: Report): FormReport => forms.find(({ form }) => form.id === FORM_A.id)!;
 
 /** The text of a report in each place. */
-const SURFACES: Readonly<Record<string, (report: Report, of: Condition) => string>> = {
+const SURFACES: Readonly<Record<string, (report: Report) => string>> = {
   headline: (report) => /<h1>(.*?)<\/h1>/.exec(pageOf(report))?.[1] ?? '',
   'form cell': (report) => stateIn(/<td data-label="db">.*?<\/td>/.exec(pageOf(report))?.[0] ?? ''),
   'form page': (report) => {
@@ -130,16 +121,6 @@ const SURFACES: Readonly<Record<string, (report: Report, of: Condition) => strin
   status: (report) => statusLines(report)[0]?.text ?? '',
   'status of the form': (report) =>
     statusLines(report).find(({ text }) => text.startsWith('a → db: '))?.text ?? '',
-  check: (report, { code }) =>
-    [
-      // A problem that check tests itself has just occurred in its own test.
-      ...(code !== null && (TRIED.has(code) || code === 'TARGET_UNREACHABLE')
-        ? [failureOf(new MirrorError(code, 'It failed.'))]
-        : []),
-      ...findingsOf(report),
-    ]
-      .map(({ message }) => message)
-      .join('; '),
 };
 
 const pageOf = (report: Report): string =>
@@ -176,10 +157,8 @@ describe.each(Object.entries(CONDITIONS))('%s', (_name, one) => {
   const { situation, code, word, state, about, tab } = one;
   const report = judge(factsOf(situation));
 
-  it.each(Object.entries(SURFACES))('has its word: %s', (surface, textIn) => {
-    // Check prints nothing about parts without a problem.
-    const isSilent = surface === 'check' && state === 'ok';
-    expect(textIn(report, one)).toMatch(isSilent ? /^$/ : new RegExp(word));
+  it.each(Object.entries(SURFACES))('has its word: %s', (_surface, textIn) => {
+    expect(textIn(report)).toMatch(new RegExp(word));
   });
 
   it('is its state, in the mirror and in /health', () => {
@@ -220,23 +199,10 @@ describe('200 stale forms', () => {
   );
   const report = judge(factsOf({ held: { forms } }));
 
-  it('are one headline, one message and one line of check, with their number', () => {
+  it('are one headline and one message, with their number', () => {
     expect(report.title).toBe('200 forms: Stale');
-    expect(findingsOf(report)).toMatchObject([
-      { ok: true, message: expect.stringMatching(/^200 forms: Stale\. The first is form-0: /) },
-    ]);
     expect(messagesOf(report)).toEqual([
       expect.stringMatching(/^🔴 forms-mirror, 200 forms: Stale\./u),
     ]);
-  });
-});
-
-describe('check', () => {
-  it('reports once that a target cannot be read, and nothing about forms that have ended', () => {
-    const away = judge(factsOf({ read: { trouble: AWAY } }));
-    expect(findingsOf(away)).toMatchObject([{ ok: false, subject: 'target db' }]);
-    expect(findingsOf(away, new Set(['target db']))).toEqual([]);
-    const gone = { runs: [run(8 * DAY, { outcome: 'gone' })], state: { goneAtMs: NOW - 8 * DAY } };
-    expect(findingsOf(judge(factsOf({ a: gone })))).toEqual([]);
   });
 });

@@ -128,11 +128,13 @@ describe('an incident', () => {
   });
 
   it('is one, with any code, as long as it may end without help; a refused key is another', () => {
-    const codes = ['SOURCE_WAITING', 'FORMS_FAILED', 'FORMS_FAILED'] as const;
-    const one = lived(1_200, (atS) => failing(codes[Math.floor(atS / 400)]!));
+    const codes = ['TARGET_UNREACHABLE', 'TARGET_FAILED'] as const;
+    const one = lived(1_200, (atS) => ({
+      targets: [target({ problem: problem(codes[Math.floor(atS / 600)]!) })],
+    }));
     expect(one).toEqual([
-      '60 warning SOURCE_WAITING the whole mirror: Waiting for the Forms API',
-      '1260 ok SOURCE_WAITING the whole mirror: resolved after 20 min (was: Waiting for the Forms API)',
+      '60 error TARGET_UNREACHABLE target db: The target does not answer',
+      '1260 ok TARGET_UNREACHABLE target db: resolved after 20 min (was: The target does not answer)',
     ]);
     const two = lived(1_200, (atS) => failing(atS < 600 ? 'FORMS_FAILED' : 'FORMS_UNAUTHORIZED'));
     expect(two.map((line) => line.split(' ').slice(1, 3).join(' '))).toEqual([
@@ -287,7 +289,6 @@ const CASES: readonly (readonly [
   seen: (count: number, atS: number) => Partial<Report>,
 ])[] = [
   ['the source is down', (count) => ({ ...failing('FORMS_FAILED'), ...waiting(count) })],
-  ['the source throttles: 429', () => failing('SOURCE_WAITING')],
   ['the key is revoked', (count) => ({ ...failing('FORMS_UNAUTHORIZED'), ...waiting(count) })],
   ['the database hangs', (count) => onTarget(count, 'TARGET_UNREACHABLE', false)],
   ['the disk of the target is full', (count) => onTarget(count, 'TARGET_FULL', true)],

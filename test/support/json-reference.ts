@@ -48,7 +48,7 @@ export const STATUS_FIELDS: JsonFields = {
   state: '`ok`, `working`, `waiting`, `paused`, `attention`, `failed` or `ended`.',
   title: 'The state in one line.',
   summary: 'How much there is, in one line.',
-  'problems[]': 'Problems that concern all forms: source, queue, settings, program.',
+  'problems[]': 'Failures that concern all forms: source, queue, settings, DATA_DIR.',
   'problems[].level': '`error` (the copy falls behind, or may be wrong) or `warning`.',
   'problems[].code': 'Problem code; see [problems.md](problems.md).',
   'problems[].title': 'The problem in a few words.',
@@ -99,7 +99,6 @@ export const STATUS_FIELDS: JsonFields = {
   'queue.nextPollAt': 'When the next poll begins; null if not known.',
   'queue.waiting': 'Jobs that wait for a worker.',
   'queue.active': 'Jobs that run.',
-  'queue.workers': 'The processes that take jobs; null if the queue does not say.',
   'queue.trouble': 'Why it does not work, with `code` and `message`; null if it works.',
   'queue.running[]': 'One entry per running job, on any machine.',
   'queue.running[].step': '`sync` or `write-back`.',
@@ -108,7 +107,6 @@ export const STATUS_FIELDS: JsonFields = {
   'queue.running[].startedAt': 'Start.',
   'queue.running[].seen': 'Submissions seen so far.',
   'queue.running[].total': 'Number of submissions; 0 until it is known.',
-  'queue.running[].worker': 'The process; null if the queue does not say.',
 };
 
 /** Every path of a JSON document, lists as `[]`; below a documented object or list no deeper than it is documented. */
