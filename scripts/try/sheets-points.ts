@@ -298,5 +298,6 @@ export const BY_HAND: readonly string[] = [
   'Undo: run `forms-mirror sync`, press Ctrl+Z in the tab of a form, and run it again. Expected: only what you did yourself is undone, or what the mirror wrote comes back with the next run.',
   'Protection: protect a column of a form only for yourself (Data › Protect sheets and ranges), and run `forms-mirror sync`. Expected: the report names the range, and writes the rest.',
   'Tables: Format › Convert to table over the tab of a form, submit an answer, sync. Expected: the new row lies in the table.',
+  'Copies: File › Make a copy, share the copy with the account, set TARGET_URL to it, run `forms-mirror sync`. Expected: it goes on in the tabs of the copy, and makes none.',
   'Header: sort a tab of which you unfroze the header row, sync. Expected: the header is the first row again.',
 ];

@@ -117,12 +117,33 @@ describe('the Mirror and Summary tabs', () => {
 
   it('L17: a hidden tab that people protect is named by the failure', async () => {
     await run({ rows: ROWS });
-    tabAt('forms-mirror data').protect({});
+    tabAt('forms-mirror data').protect({ top: 0 });
     await expect(run({ rows: [row('c', {})] })).rejects.toMatchObject({
       code: 'TARGET_DENIED',
       message: expect.stringContaining('(all cells) on the tab "forms-mirror data". Allow mirror@'),
     });
   });
+
+  it.each([true, false])(
+    'go on in a copy of the file, or beside those of a copy without marks (%s)',
+    async (hasMarks) => {
+      const { files } = sheet.emulator;
+      await run({ rows: ROWS });
+      tabAt('contact').type(1, 8, 'a note');
+      const { document } = files.get(sheet.id);
+      sheet = { ...sheet, id: sheet.emulator.createSpreadsheet() };
+      files.get(sheet.id).document = document.fork();
+      if (!hasMarks) files.get(sheet.id).document.metadata = [];
+      const before = titles();
+      await run({ rows: [...ROWS, row('c', {})] });
+      const [name] = titles();
+      expect(titles().length).toBe(before.length * (hasMarks ? 1 : 2) - (hasMarks ? 0 : 1));
+      expect(name).toBe(hasMarks ? 'contact' : 'contact (2)');
+      const notes = sheet.emulator.inspect.grid(sheet.id, 'contact').map((cells) => cells[8]);
+      expect(notes).toContain('a note');
+      expect(shown(hasMarks ? 'Summary' : 'Summary (2)')).toMatch(/contact \| 3 \|/);
+    },
+  );
 
   it('do not change the rest of the spreadsheet, nor a tab that people protect', async () => {
     await run({ rows: ROWS });

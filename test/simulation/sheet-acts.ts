@@ -23,8 +23,8 @@ export function formTabs({ inspect }: TestEmulator, spreadsheetId: string): Map<
   for (const { metadataKey, metadataValue, location } of metadata) {
     const sheetId = location?.sheetId;
     if (metadataKey !== 'fm.form' || typeof sheetId !== 'number') continue;
-    const [formId, file, sheet] = JSON.parse(metadataValue ?? '[]') as unknown[];
-    if (typeof formId !== 'string' || file !== spreadsheetId || sheet !== sheetId) continue;
+    const [formId, sheet] = JSON.parse(metadataValue ?? '[]') as unknown[];
+    if (typeof formId !== 'string' || sheet !== sheetId) continue;
     const columns = new Map<string, number>();
     for (const { metadataKey: key, metadataValue: mark, location: place } of metadata) {
       const range = place?.dimensionRange;

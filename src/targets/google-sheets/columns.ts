@@ -217,7 +217,7 @@ function newTab(
     frozenRowCount: 1,
   };
   const properties = { sheetId, title: freeTabTitle(name, titles), index: 0, gridProperties };
-  const mark = tabMark(formId, file.api.spreadsheetId, sheetId);
+  const mark = tabMark(formId, sheetId);
   const requests: Request[] = [
     { addSheet: { properties } },
     ...formatBodies(sheetId, 0, keys, 1),

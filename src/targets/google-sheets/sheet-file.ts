@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { MirrorError, safeText } from '../../base/errors.ts';
 import { newSalt } from '../../mirror/ledger.ts';
 import type { ReadValue } from './api/cell-value.ts';
+import { warnBeforeEdits } from './api/formatting.ts';
 import { type ColumnKey, createMetadata, METADATA_KEYS, tabMark } from './api/metadata.ts';
 import type { SheetsApi } from './api/sheets-api.ts';
 import { protectedError, SheetsError, type SheetsFault } from './api/sheets-error.ts';
@@ -98,7 +99,7 @@ export class SheetFile {
 
   /** Reads the spreadsheet: its structure, and the hidden tab if another process has written since. */
   async refresh(): Promise<View> {
-    const structure = readStructure(this.api.spreadsheetId, await this.api.structure());
+    const structure = readStructure(await this.api.structure());
     const before = this.#view;
     const isSame =
       before !== null &&
@@ -224,6 +225,11 @@ export class SheetFile {
       made.push(
         { addSheet: { properties: { sheetId, title, hidden: true, gridProperties } } },
         this.markTab(sheetId, 'state'),
+        // People can show the tab, and replace a text in all tabs.
+        warnBeforeEdits(
+          { sheetId },
+          'Records of forms-mirror, which needs them. Do not edit them.',
+        ),
       );
       place = { sheetId, rowCount: STATE_ROWS };
     }
@@ -240,7 +246,7 @@ export class SheetFile {
 
   /** A request that marks a tab as one of our own. */
   markTab(sheetId: number, role: TabRole): Request {
-    const mark = tabMark(role, this.api.spreadsheetId, sheetId);
+    const mark = tabMark(role, sheetId);
     return createMetadata({ sheetId }, METADATA_KEYS.role, mark);
   }
 

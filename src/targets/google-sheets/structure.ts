@@ -62,10 +62,11 @@ export interface Structure {
 export type TabRole = 'state' | 'mirror' | 'summary';
 
 /** Reads the response of `SheetsApi.structure`. */
-export function readStructure(
-  spreadsheetId: string,
-  { sheets = [], properties, developerMetadata }: sheets_v4.Schema$Spreadsheet,
-): Structure {
+export function readStructure({
+  sheets = [],
+  properties,
+  developerMetadata,
+}: sheets_v4.Schema$Spreadsheet): Structure {
   const forms = new Map<string, FormTab>();
   const own = new Map<string, OwnTab>();
   let cells = 0;
@@ -79,7 +80,7 @@ export function readStructure(
     cells += grid.rowCount * grid.columnCount;
     const marks = metadataEntries(sheet.developerMetadata);
     const obstacles = readObstacles(sheet);
-    const role = markedAs(marks, METADATA_KEYS.role, spreadsheetId, grid.sheetId);
+    const role = markedAs(marks, METADATA_KEYS.role, grid.sheetId);
     if (role !== null)
       own.set(role, {
         ...grid,
@@ -87,7 +88,7 @@ export function readStructure(
         obstacles,
         chartIds: (sheet.charts ?? []).map(({ chartId }) => chartId ?? 0),
       });
-    const formId = markedAs(marks, METADATA_KEYS.form, spreadsheetId, grid.sheetId);
+    const formId = markedAs(marks, METADATA_KEYS.form, grid.sheetId);
     if (formId === null) continue;
     forms.set(formId, {
       ...grid,

@@ -35,13 +35,17 @@ export function showSummary(file: SheetFile, view: View): Shown {
     top = page.rows.length + 2;
     return { form, section };
   });
-  const charts = new Set(documentsIn(stateTab).map(({ state }) => chartId(state.formId)));
-  const over: OwnPage['over'] = (sheetId, tab) => [
-    ...(tab?.chartIds ?? [])
-      .filter((id) => charts.has(id))
-      .map((objectId) => ({ deleteEmbeddedObject: { objectId } })),
-    ...sections.map(({ form, section }) => chartOf(sheetId, form, section)),
-  ];
+  const over: OwnPage['over'] = (sheetId, tab) => {
+    const charts = new Set(
+      documentsIn(stateTab).map(({ state }) => chartId(sheetId, state.formId)),
+    );
+    return [
+      ...(tab?.chartIds ?? [])
+        .filter((id) => charts.has(id))
+        .map((objectId) => ({ deleteEmbeddedObject: { objectId } })),
+      ...sections.map(({ form, section }) => chartOf(sheetId, form, section)),
+    ];
+  };
   const made = { ...NEW_TAB, index: structure.forms.size };
   return showPage(file, view, { role: 'summary', width: SECTION_WIDTH, made, page, over });
 }
@@ -87,9 +91,11 @@ function formsOf({ structure, stateTab }: View): SummaryForm[] {
   });
 }
 
-/** The ID of a form's chart, always the same. People's charts have other IDs. */
-const chartId = (formId: string): number =>
-  1 + (Number.parseInt(createHash('sha256').update(formId).digest('hex').slice(0, 8), 16) >>> 2);
+/** The ID of a form's chart on a tab, always the same. People's charts have other IDs, and so have those of another Summary tab. */
+function chartId(sheetId: number, formId: string): number {
+  const digest = createHash('sha256').update(`${sheetId} ${formId}`).digest('hex');
+  return 1 + (Number.parseInt(digest.slice(0, 8), 16) >>> 2);
+}
 
 /** The chart of a form's weeks, to the right of its section. */
 function chartOf(sheetId: number, form: SummaryForm, { top, weeks }: Section): Request {
@@ -115,7 +121,9 @@ function chartOf(sheetId: number, form: SummaryForm, { top, weeks }: Section): R
   };
   const anchorCell = { sheetId, rowIndex: top, columnIndex: SECTION_WIDTH + 1 };
   const overlayPosition = { anchorCell, widthPixels: 640, heightPixels: 380 };
-  return { addChart: { chart: { chartId: chartId(formId), spec, position: { overlayPosition } } } };
+  return {
+    addChart: { chart: { chartId: chartId(sheetId, formId), spec, position: { overlayPosition } } },
+  };
 }
 
 /** Characters of a form's name in the title of its chart. */

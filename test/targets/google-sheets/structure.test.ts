@@ -26,8 +26,7 @@ beforeEach(async () => {
 });
 afterEach(() => place[Symbol.asyncDispose]());
 
-const read = async (): Promise<Structure> =>
-  readStructure(place.spreadsheetId, await api.structure());
+const read = async (): Promise<Structure> => readStructure(await api.structure());
 const tabIn = ({ forms }: Structure): FormTab => [...forms.values()][0] as FormTab;
 
 describe('a write that requires the columns as they were read', () => {

@@ -115,21 +115,22 @@ export const deleteMetadata = (id: number): sheets_v4.Schema$Request => ({
   deleteDeveloperMetadata: { dataFilter: { developerMetadataLookup: { metadataId: id } } },
 });
 
-/** The value of a tab's mark. A copy of the file or of the tab carries the original's mark, and so binds to nothing. */
-export const tabMark = (name: string, spreadsheetId: string, sheetId: number): string =>
-  JSON.stringify([name, spreadsheetId, sheetId]);
+/**
+ * The value of a tab's mark. A copy of the tab has another ID and carries the original's mark, and so binds to nothing. In a copy
+ * of the file the tabs keep their IDs, so the mirror goes on in it.
+ */
+export const tabMark = (name: string, sheetId: number): string => JSON.stringify([name, sheetId]);
 
 /** The form or role that a tab's marks bind it to; null if there is none. */
 export function markedAs(
   marks: readonly MetadataEntry[],
   wanted: string,
-  spreadsheetId: string,
   sheetId: number,
 ): string | null {
   for (const { key, value } of marks) {
     if (key !== wanted) continue;
-    const [name, file, tab] = JSON.parse(value) as unknown[];
-    if (typeof name === 'string' && file === spreadsheetId && tab === sheetId) return name;
+    const [name, tab] = JSON.parse(value) as unknown[];
+    if (typeof name === 'string' && tab === sheetId) return name;
   }
   return null;
 }
