@@ -66,6 +66,9 @@ function officeRemedy(problem: Problem | undefined): string | null {
     return 'If it was deleted on purpose, there is nothing to do. If not, tell the admin of this mirror.';
   if (problem.code === 'DELETIONS_HELD')
     return 'If they were deleted on purpose, ask the admin of this mirror to accept the deletions.';
+  // The account reaches the spreadsheet, so people have protected a range of it.
+  if (problem.code === 'TARGET_DENIED')
+    return 'Do what the details say. If this lasts, tell the admin of this mirror.';
   return 'The next run tries again. If this lasts, tell the admin of this mirror.';
 }
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Person } from '../../packages/google-sheets-emulator/test/support/people.ts';
 import { MirrorError } from '../../src/base/errors.ts';
 import { wholeRead } from '../../src/mirror/form-state.ts';
 import type { Entry, OpenForm } from '../../src/mirror/port.ts';
@@ -268,6 +269,26 @@ describe('rows of a sheet', () => {
     });
     expect(place.grid()[0]).toEqual(HEADER);
     expect(place.grid()).toHaveLength(8);
+  });
+
+  it.each<[string, (person: Person) => void]>([
+    ['a row was copied', (person) => person.duplicateRow(2)],
+    ['a header was sorted into the rows', (person) => person.sortRange({}, [{ column: ID }])],
+    ['a header was deleted', (person) => person.deleteRows(0)],
+  ])('L17: a poll sees that %s, and again that it is no more', async (_, act) => {
+    place.person().freezeRows(0);
+    await using other = await place.open();
+    const isDue = async (): Promise<unknown> => (await other.forms())[0]?.state.ranges[0]?.isDue;
+    expect(await isDue()).toBe(false);
+    act(place.person());
+    expect(await isDue()).toBe(true);
+    const notices = await place.write(store(people(6)));
+    expect(await isDue()).toBe(false);
+    if (notices.length === 0) return;
+    place.person().deleteRows(3);
+    expect(await isDue()).toBe(true);
+    expect(await place.write(store(people(6)))).toEqual([]);
+    expect(await isDue()).toBe(false);
   });
 
   it('a deleted header row is made again around protected columns, and blank headers, too', async () => {

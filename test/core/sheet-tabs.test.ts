@@ -124,6 +124,18 @@ describe('the Mirror and Summary tabs', () => {
     });
   });
 
+  it('L17: claim nothing of a tab without its column of IDs, and name it', async () => {
+    await run({ rows: ROWS, state: (state) => ({ ...state, submissionsAsOfMs: 1 }) });
+    tabAt('contact').deleteColumns(4);
+    await using store = await open();
+    expect((await store.forms())[0]).toMatchObject({
+      state: { submissionsAsOfMs: null },
+      notices: [{ code: 'ID_COLUMN_DELETED', blocks: true }],
+    });
+    await store.putRecord('a poll', 1, null);
+    expect(shown('Mirror')).toMatch(/Needs attention[^]*The column of submission IDs was deleted/);
+  });
+
   it.each([true, false])(
     'go on in a copy of the file, or beside those of a copy without marks (%s)',
     async (hasMarks) => {

@@ -49,6 +49,12 @@ const CASES: readonly (readonly [string, FormChanges, object, Partial<FormHealth
     { state: 'failed', title: 'The Forms API refuses the key' },
   ],
   [
+    'people protected a range',
+    { runs: [failed(MINUTE, 'TARGET_DENIED', 'No row can be added. Allow a@b to edit C:C.')] },
+    {},
+    { state: 'failed', remedy: expect.stringMatching(/^Do what the details say\./) },
+  ],
+  [
     'people paused it',
     {},
     { pauses: because },

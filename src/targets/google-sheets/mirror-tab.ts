@@ -5,6 +5,7 @@ import { type FormHealthText, HEALTH_STATES, type HealthState } from '../../mirr
 import type { Entry, StoredForm } from '../../mirror/port.ts';
 import { BODY_FORMAT, DATE_FORMAT, TONES } from './api/formatting.ts';
 import { headerText } from './fields.ts';
+import { withoutIds } from './notices.ts';
 import { formula, headers, number, Page, type PageCell, showPage, text, WRAPPED } from './page.ts';
 import { SerialTime } from './serial-time.ts';
 import type { SheetFile, Shown, View } from './sheet-file.ts';
@@ -36,15 +37,17 @@ export function showMirror(file: SheetFile, describe: DescribeForm, view: View):
   const { structure, stateTab } = view;
   const recordOf = (key: string): unknown => recordIn(stateTab, key)?.value ?? null;
   const forms = documentsIn(stateTab).map((document): ShownForm => {
-    const { state, fields, notices } = document;
-    const { formId } = state;
+    const { formId } = document.state;
+    const tab = structure.forms.get(formId);
+    const current = { ...document, ...withoutIds(tab, document.state) };
+    const { state, fields, notices } = current;
     const entries = [...entriesIn(stateTab, formId).values()];
     return {
       state,
       fields,
       notices,
-      health: describe(document, recordOf, file.clock.now()),
-      sheetId: structure.forms.get(formId)?.sheetId ?? null,
+      health: describe(current, recordOf, file.clock.now()),
+      sheetId: tab?.sheetId ?? null,
       listed: entries.filter(({ kind }) => kind === 'rejected' || kind === 'undecided'),
     };
   });

@@ -1,6 +1,7 @@
 import { count, plural } from '../../base/format.ts';
+import { distrust, type FormState } from '../../mirror/form-state.ts';
 import type { Entries } from '../../mirror/ledger.ts';
-import type { TargetNotice } from '../../mirror/port.ts';
+import type { StoredForm, TargetNotice } from '../../mirror/port.ts';
 import { blockedIn, type Obstacle, obstaclesOf, remedyOf } from './obstacles.ts';
 import type { Survey } from './rows.ts';
 import type { FormTab } from './structure.ts';
@@ -35,10 +36,10 @@ export function noticesOf(
       'ROWS_WITHOUT_ID',
       found.withoutId,
       (rows) =>
-        `On the tab "${title}" these rows have lost their submission ID: ${rows}. The values there stay, and are no longer ` +
-        'updated. If the source still has the submission, it is written again in a new row.',
+        `On the tab "${title}" these rows have no submission ID: ${rows}. The values there stay, and are not updated. If a row ` +
+        'lost its ID and the source still has the submission, it is written again in a new row.',
       'Move your notes to the row that shows the submission now, and delete the one without an ID; or bring the ID back ' +
-        '(Edit › Undo, or File › Version history) and delete the new row.',
+        '(Edit › Undo, or File › Version history) and delete the new row. Move rows that people added to a tab of your own.',
     ),
   ];
 }
@@ -76,8 +77,16 @@ function aboutRows(
   return [{ code, blocks: false, message: message(listed), remedy }];
 }
 
-/** The notice of a tab whose column of IDs was deleted. */
-export const idColumnDeleted = ({ title }: Pick<FormTab, 'title'>): TargetNotice => ({
+/** A form whose column of IDs was deleted claims nothing, because its rows are unknown. Null: it has the column, or no tab. */
+export const withoutIds = (
+  tab: FormTab | undefined,
+  state: FormState,
+): Pick<StoredForm, 'state' | 'notices'> | null =>
+  tab === undefined || tab.columns.has('s:id')
+    ? null
+    : { state: distrust(state), notices: [idColumnDeleted(tab)] };
+
+const idColumnDeleted = ({ title }: Pick<FormTab, 'title'>): TargetNotice => ({
   code: 'ID_COLUMN_DELETED',
   blocks: true,
   message:

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import { MirrorError } from '../../base/errors.ts';
 import { FORGET_AGAIN } from '../../mirror/ledger.ts';
@@ -22,7 +23,7 @@ import type { Known } from './commit.ts';
 import { SheetForm } from './form.ts';
 import { findForm, type FoundForm, SheetReader } from './reader.ts';
 import { type DescribeForm, showMirror } from './mirror-tab.ts';
-import { idColumnDeleted, noticesOf } from './notices.ts';
+import { noticesOf, withoutIds } from './notices.ts';
 import { OWN_COLUMNS } from './own-columns.ts';
 import { EMPTY_SURVEY, survey, type Table } from './rows.ts';
 import { SerialTime } from './serial-time.ts';
@@ -112,17 +113,22 @@ class SheetStore implements Store {
     }
   }
 
-  #stored({ state, fields, runs }: FormDocument, found: FoundForm, most: number): StoredForm {
+  #stored(document: FormDocument, found: FoundForm, most: number): StoredForm {
+    const { state, fields, runs } = document;
     const { tab, entries, isChanged, isFreed } = found;
     const shown = { fields, runs: runs.slice(0, most), ...whereIs(tab, this.#file.api) };
-    // Its rows are unknown, so the earlier claim stays, with its time.
-    if (tab !== undefined && !tab.columns.has('s:id'))
-      return { ...shown, state, losses: [], notices: [idColumnDeleted(tab)] };
+    const lost = withoutIds(tab, state);
+    if (lost !== null) return { ...shown, ...lost, losses: [] };
     const changed = `Rows of ${state.name} were changed or added; they are read again.`;
     const losses = found.losses.length === 0 && isChanged ? [changed] : found.losses;
     const { email } = this.#file.api;
     const notices = tab === undefined ? [] : noticesOf(tab, entries, found.survey, email);
-    const trusted = isFreed ? flagAll(state) : state;
+    // A run writes what can be written again, mends the header, and updates the notices on the Mirror tab.
+    const needsRun =
+      isFreed ||
+      !isDeepStrictEqual(notices, document.notices) ||
+      (tab !== undefined && planHeader(tab, found.survey, document.fields).length > 0);
+    const trusted = needsRun ? flagAll(state) : state;
     // The next run that opens the form reports the losses and reads the rows again.
     return { ...shown, state: losses.length === 0 ? trusted : distrust(state), losses, notices };
   }

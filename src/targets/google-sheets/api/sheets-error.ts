@@ -111,8 +111,8 @@ function answerError(facts: CallFacts, subject: CallSubject): SheetsError {
   if (status === 403) return forbidden(facts, subject, where);
   if (status === 404) {
     return denied(
-      `There is no spreadsheet with the ID ${subject.spreadsheetId}.`,
-      'Open it in the browser and copy its address again.',
+      `There is no spreadsheet with the ID ${subject.spreadsheetId}: it was deleted, or the address is wrong.`,
+      'Restore it from the trash of Google Drive, or open it in the browser and copy its address again.',
     );
   }
   return refused(facts, subject, where);
