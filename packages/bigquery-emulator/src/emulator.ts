@@ -10,7 +10,6 @@ import { FaultInjector } from './faults.ts';
 import { GOOGLE_FAULTS } from './google-faults.ts';
 import { Jobs } from './jobs.ts';
 import { isRaw, textAt, type Raw } from './json-object.ts';
-import { Reckoning } from './reckoning.ts';
 import { routeOf } from './router.ts';
 import { StatementLog } from './statement-log.ts';
 import { Store } from './store.ts';
@@ -38,7 +37,7 @@ export async function startBigQueryEmulator(): Promise<BigQueryEmulator> {
   const catalog = new Catalog();
   const locks = new TableLocks();
   const statements = new StatementLog();
-  const world = { analyzer, catalog, locks, reckoning: new Reckoning(), statements };
+  const world = { analyzer, catalog, locks, statements };
   const jobs = new Jobs(world, store);
   const faults = new FaultInjector();
   const stopping = new AbortController();

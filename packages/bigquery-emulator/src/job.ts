@@ -12,12 +12,10 @@ export interface Job {
   readonly id: string;
   readonly project: string;
   readonly query: string;
-  readonly isDryRun: boolean;
   isDone: boolean;
   error: ApiError | undefined;
   /** For a script, the result of its last query, DML or DDL statement. */
   result: Result;
-  bytesProcessed: number;
   bytesBilled: number;
   sessionId: string | undefined;
   done: Promise<void>;

@@ -56,16 +56,14 @@ export class Jobs {
       id: `job_${randomUUID().replaceAll('-', '')}`,
       project,
       query: text,
-      isDryRun: flagAt(query, 'dryRun'),
       isDone: false,
       error: undefined,
       result: {},
-      bytesProcessed: 0,
       bytesBilled: 0,
       sessionId: undefined,
       done: Promise.resolve(),
     };
-    if (requestId !== undefined && !job.isDryRun) {
+    if (requestId !== undefined) {
       // At once, because a second request for it must find it.
       this.#requests.set(`${project} ${requestId}`, { content, job });
     }
@@ -74,7 +72,7 @@ export class Jobs {
       defaults: { project, dataset },
       maximumBytesBilled: numberAt(query, 'maximumBytesBilled'),
     });
-    if (!job.isDryRun) this.#jobs.set(`${project} ${job.id}`, job);
+    this.#jobs.set(`${project} ${job.id}`, job);
     this.#running.add(job.done);
     void job.done.finally(() => this.#running.delete(job.done));
     return job;

@@ -2,7 +2,6 @@ import type { AnalyzedTable } from './analyzer.ts';
 import { ApiError, invalidQuery, notDone } from './api-error.ts';
 import { fullName, LOCATION, shownName, type Catalog, type Table } from './catalog.ts';
 import type { Relation } from './emit.ts';
-import type { ResolvedNode } from './resolved-node.ts';
 
 /** The meaning of names without a project or dataset. */
 export interface Defaults {
@@ -18,15 +17,10 @@ export interface Names {
   readonly local: ReadonlyMap<string, Table>;
   /** Tables of the store that are read or changed, including those below views, by their full names. */
   readonly stored: ReadonlyMap<string, Table>;
-  /** The queries of views. */
-  readonly beneath: readonly { readonly node: ResolvedNode; readonly names: Names }[];
 }
 
 /** Writes out the query of a view. Passed in because a view's query is a statement, too. */
-export type ViewWriter = (
-  query: string,
-  view: Table,
-) => Promise<{ sql: string; node: ResolvedNode; names: Names }>;
+export type ViewWriter = (query: string, view: Table) => Promise<{ sql: string; names: Names }>;
 
 /** Looks up the names of a statement. A table that does not exist, or is elsewhere, is a 404 in Google's words. */
 export async function resolveNames(
@@ -39,7 +33,6 @@ export async function resolveNames(
   const relations = new Map<string, Relation>();
   const stored = new Map<string, Table>();
   const local = new Map<string, Table>();
-  const beneath: { readonly node: ResolvedNode; readonly names: Names }[] = [];
   const spellings = new Map<string, string>();
   for (const spelling of spelled) {
     const key = spelling.join('.');
@@ -60,11 +53,10 @@ export async function resolveNames(
     } else {
       const view = await writeView(table.viewQuery, table);
       for (const [name, inner] of view.names.stored) stored.set(name, inner);
-      beneath.push(view, ...view.names.beneath);
       relations.set(key, { sql: `(${view.sql})`, columns: names });
     }
   }
-  return { tables, relations, local, stored, beneath };
+  return { tables, relations, local, stored };
 }
 
 /** The parts of a path in a statement: dots inside backticks divide it. */

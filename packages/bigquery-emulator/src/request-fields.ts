@@ -50,7 +50,6 @@ export const QUERY_REQUEST: Fields = {
   timeoutMs: true,
   maxResults: true,
   formatOptions: { useInt64Timestamp: true },
-  dryRun: true,
   createSession: true,
   connectionProperties: { key: true, value: true },
   requestId: true,

@@ -77,7 +77,6 @@ function answer(job: Job, kind: string, page: Page): object {
   return {
     ...head,
     jobComplete: true,
-    totalBytesProcessed: String(job.bytesProcessed),
     totalBytesBilled: String(job.bytesBilled),
     ...(changed !== undefined && { numDmlAffectedRows: String(changed) }),
     ...(rows === undefined

@@ -46,7 +46,7 @@ export async function prepareStatement(
   const spelled = await analyzer.tableNames(sql);
   const names = await resolveNames(spelled, catalog, defaults, async (query, view) => {
     const inner = await prepareStatement(query, inView(around, view), depth + 1);
-    return { sql: viewSql(inner, view), node: inner.node, names: inner.names };
+    return { sql: viewSql(inner, view), names: inner.names };
   });
   const node = await analyzer.statement(sql, names.tables, parameters);
   checkCorrelated(node);

@@ -6,10 +6,15 @@ import { clientOf, newPlace, stopEmulator, storeAt } from './place.ts';
 
 afterAll(stopEmulator);
 
-it('finds that each point holds on the emulator', async () => {
+/** The emulator does not compute which months a statement reads. */
+const ONLY_AT_GOOGLE = 'A query with months as literals reads only these months.';
+
+it('finds that each point holds on the emulator that it can show', async () => {
   const { dataset, url } = await newPlace();
   const points = bigQueryPoints(await clientOf(dataset), () => storeAt(url, systemClock, 'full'));
   const findings = await lookAt(points, () => {});
-  expect(findings.filter(({ result }) => result !== 'holds')).toEqual([]);
-  expect(summary(findings).code).toBe(0);
+  expect(findings.filter(({ result }) => result !== 'holds')).toMatchObject([
+    { says: ONLY_AT_GOOGLE, result: 'open' },
+  ]);
+  expect(summary(findings).code).toBe(1);
 });

@@ -2,8 +2,8 @@ import { OAuth2Client } from 'google-auth-library';
 import { bigquery_v2 } from 'googleapis/build/src/apis/bigquery/index.js';
 import { startBigQueryEmulator, type BigQueryEmulator } from '../../src/emulator.ts';
 
-export const PROJECT = 'emulated';
-export const DATASET = 'mirror';
+const PROJECT = 'emulated';
+const DATASET = 'mirror';
 
 /** A value of a parameter, which determines its type. */
 export type Value = string | number | null | readonly string[];
@@ -14,10 +14,9 @@ export interface Answer {
   readonly data: bigquery_v2.Schema$QueryResponse;
 }
 
-/** An emulator with a dataset, and Google's own client that is connected to it. */
+/** An emulator with a dataset, which Google's own client asks. */
 export interface Bed extends AsyncDisposable {
   readonly emulator: BigQueryEmulator;
-  readonly api: bigquery_v2.Bigquery;
   /** Runs a statement or a script; rejects with the message of the service. */
   query(
     sql: string,
@@ -51,7 +50,6 @@ export async function startBed(): Promise<Bed> {
   };
   return {
     emulator,
-    api,
     query,
     refusal: (sql, values) =>
       query(sql, values).then(
