@@ -115,6 +115,34 @@ describe('the Mirror and Summary tabs', () => {
     expect(titles()).not.toContain('Summary');
   });
 
+  it('L17: count submissions by status, week and answer, without removed ones', async () => {
+    const rows = Array.from({ length: 31 }, (_, at) => {
+      const answers = { f_name: at < 19 ? 'red' : 'blue', f_age: at < 10 ? 3 : 12 };
+      return row(`s${at}`, answers, at < 4 ? 'DONE' : 'NEW');
+    });
+    const today = { ...row('today', {}, 'SPAM'), createdAt: new Date().toISOString() };
+    await run({ rows: [...rows, today] });
+    await run({ deleted: ['s0'] });
+    const lines = shown('Summary').split('\n');
+    const counts = lines.flatMap((line) => /^(.+? \| \d+ \| \d+%) \|/.exec(line)?.[1] ?? []);
+    expect(counts.filter((line) => !line.includes('| 0 |'))).toEqual([
+      'NEW | 27 | 87%',
+      'DONE | 3 | 10%',
+      'Another status, or none | 1 | 3%',
+      'red | 18 | 60%',
+      'blue | 12 | 40%',
+      '3 | 9 | 30%',
+      '12 | 21 | 70%',
+    ]);
+    expect(lines.filter((line) => /^(All answers|No answer)/.test(line))).toEqual(
+      ['All answers | 30', 'No answer | 1', 'All answers | 30', 'No answer | 1'].map((line) =>
+        expect.stringContaining(line),
+      ),
+    );
+    expect(lines.find((line) => line.startsWith('contact | '))).toBe('contact | 31 | 1 | 27');
+    expect(lines.find((line) => line.includes('Earlier'))).toMatch(/\| Earlier \| 30$/);
+  });
+
   it('L17: a hidden tab that people protect is named by the failure', async () => {
     await run({ rows: ROWS });
     tabAt('forms-mirror data').protect({ top: 0 });

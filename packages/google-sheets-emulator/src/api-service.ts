@@ -86,6 +86,8 @@ export function serve(request: ApiRequest, parts: ApiServiceParts): Reply {
     const mask = fields === '' ? true : responseMask(fields, method.gives);
     const body = method.takes === undefined ? undefined : bodyOf(request, method.takes);
     const answer = method.run({ ...parts, account, spreadsheetId, body, mask });
+    // Whoever relies on a field that Google does not send gets an error.
+    checkShape(method.gives, answer);
     return jsonReply(200, JSON.stringify(answer));
   } catch (error) {
     const shown =

@@ -37,24 +37,6 @@ describe('developer metadata', () => {
     });
   });
 
-  it('is removed with its tab, or by its ID', async () => {
-    await bench.batch(
-      { addSheet: { properties: { sheetId: 5, title: 'b' } } },
-      create({ metadataId: 9, metadataKey: 'k', location: { sheetId: 5 } }),
-      create({ metadataId: 10, metadataKey: 'k', location: { spreadsheet: true } }),
-      { deleteSheet: { sheetId: 5 } },
-    );
-    const ids = (): unknown[] =>
-      bench.emulator.inspect.metadata(bench.id).map(({ metadataId }) => metadataId);
-    expect(ids()).toEqual([10]);
-    const lookup = { developerMetadataLookup: { metadataId: 10 } };
-    await bench.batch({ deleteDeveloperMetadata: { dataFilter: lookup } });
-    expect(ids()).toEqual([]);
-    const other = { developerMetadataLookup: { metadataKey: 'k' } };
-    const refused = refusal(bench.batch({ deleteDeveloperMetadata: { dataFilter: other } }));
-    expect(await refused).toMatchObject({ code: 501 });
-  });
-
   it('has space for 30,000 characters on the spreadsheet and on each tab with its columns', async () => {
     const fill = (length: number, location: sheets_v4.Schema$DeveloperMetadataLocation) =>
       bench.batch(create({ metadataKey: 'k', metadataValue: 'v'.repeat(length - 1), location }));

@@ -6,7 +6,7 @@ import { startTestEmulator, type TestEmulator } from './emulator.ts';
 import type { Pasted } from './people.ts';
 
 /** The service account in these tests. */
-export const ROBOT = 'robot@example-project.iam.gserviceaccount.com';
+const ROBOT = 'robot@example-project.iam.gserviceaccount.com';
 
 /** Google's own client, pointed at an emulator. */
 function clientFor(emulator: SheetsEmulator): sheets_v4.Sheets {
