@@ -210,13 +210,6 @@ describe('protections of people in a sheet', () => {
     expect(plain()).toEqual([]);
   });
 
-  it('L11: a copy of a row, and one without its ID, are hashed as well', async () => {
-    place.person().duplicateRow(place.placeOf('s1'));
-    place.person().type(place.placeOf('s4'), ID, '');
-    await place.write(async (form) => expect(await form.erase(HASHED)).toBe(7));
-    expect(plain()).toEqual([]);
-  });
-
   it('L11: rows above a header that cannot be put back on top are hashed as well', async () => {
     place.person().moveRows(0, 1, 4);
     place.person().protect({ left: OWN, right: OWN + 1 });
@@ -350,32 +343,6 @@ describe('rows of a sheet', () => {
     expect(place.grid().slice(0, 2)).toEqual([
       ['Contacts of 2026'],
       ['Eingang', 'Stand', 'Who', 'Years', 'Removed', 'Key'],
-    ]);
-  });
-
-  it('copies and rows without an ID are reported, and no submission gets a second row', async () => {
-    place.person().duplicateRow(2);
-    place.person().type(5, ID, '');
-    place.person().type(12, ID, 'in total');
-    const notices = await place.write(async (form) => {
-      expect(form.losses).toEqual(['contact has lost 1 row; the form is read again.']);
-      const rows = people(6, 'PAID');
-      expect(await form.commit({ rows })).toMatchObject({ inserted: 1, updated: 5 });
-    });
-    expect(notices).toMatchObject([
-      { code: 'ROWS_COPIED', message: expect.stringContaining('of a row above: 4. ') },
-      { code: 'ROWS_WITHOUT_ID', message: expect.stringContaining('submission ID: 6. ') },
-    ]);
-    // Only the upper row is kept up to date.
-    expect(
-      place
-        .grid()
-        .slice(2, 4)
-        .map((line) => line[STATUS]),
-    ).toEqual(['PAID', 'NEW']);
-    expect(place.grid()[5]?.[STATUS]).toBe('NEW');
-    expect(place.grid().flatMap((line) => (line[ID] === 's3' ? [line[STATUS]] : []))).toEqual([
-      'PAID',
     ]);
   });
 
