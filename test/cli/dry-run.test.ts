@@ -2,23 +2,10 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { foreseenLines } from '../../src/cli/sync-report.ts';
 import { blankRun } from '../../src/sync/run-form.ts';
-import { runCli } from '../support/cli-host.ts';
+import { runCli, syncDocument } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 
 const SLUG = 'customer-feedback';
-
-interface Change {
-  readonly slug: string;
-  readonly target: string;
-  readonly kind: string;
-  readonly id: string;
-  readonly columns: readonly string[];
-}
-interface Synced {
-  readonly runs: readonly { inserted: number; updated: number; deleted: number }[];
-  readonly changes?: readonly Change[];
-}
-const json = (text: string): Synced => JSON.parse(text) as Synced;
 
 describe('sync --dry-run', () => {
   it('names the actions of the following real run, and writes nothing', async () => {
@@ -48,7 +35,7 @@ describe('sync --dry-run', () => {
     const dry = await runCli([...args, '--json'], env);
     expect(readFileSync(place.file).equals(before)).toBe(true);
     expect([dry.stdout, dry.stderr].join('\n')).not.toContain('secret answer');
-    const changes = json(dry.stdout).changes ?? [];
+    const changes = syncDocument(dry).changes ?? [];
     expect(changes.map(({ kind, id, columns }) => [kind, id, columns])).toEqual(
       expect.arrayContaining([
         ['inserted', added, []],
@@ -66,12 +53,12 @@ describe('sync --dry-run', () => {
     expect(shown.stdout).toContain(`    ${added} would be new\n`);
     expect(shown.stdout).toContain(`    ${moved} would change: status\n`);
 
-    const real = json((await runCli(['sync', '--full', '--json'], env)).stdout);
-    const [dryRun, realRun] = [json(dry.stdout).runs[0], real.runs[0]];
+    const real = syncDocument(await runCli(['sync', '--full', '--json'], env));
+    const [dryRun, realRun] = [syncDocument(dry).runs[0], real.runs[0]];
     const counts = { inserted: 1, updated: 3, deleted: 1 };
     expect([dryRun, realRun]).toMatchObject([counts, counts]);
     expect(real.changes).toBeUndefined();
-    const after = json((await runCli([...args, '--json'], env)).stdout);
+    const after = syncDocument(await runCli([...args, '--json'], env));
     expect(after.changes?.filter(({ kind }) => kind !== 'deleted')).toEqual([]);
   });
 

@@ -1,24 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { runCli } from '../support/cli-host.ts';
+import { runCli, syncDocument } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 
 const MARK = { MARK_STATUS: 'DONE' };
 const EVERYTHING = { times: Number.POSITIVE_INFINITY };
-
-interface SyncDocument {
-  writeBacks: {
-    form: string;
-    outcome: string;
-    written: number;
-    refused: number;
-    failed: number;
-    code: string | null;
-    error: string | null;
-  }[];
-}
-
-const documentOf = ({ stdout }: { stdout: string }): SyncDocument =>
-  JSON.parse(stdout) as SyncDocument;
 
 describe('L7: status changes that write-back could not make', () => {
   it('L17: each surface reports a success that changes nothing in words, and counts nothing as written', async () => {
@@ -34,7 +19,7 @@ describe('L7: status changes that write-back could not make', () => {
     const args = ['sync', '--form', 'customer-feedback'];
     const first = await runCli([...args, '--json'], { ...env, ...MARK });
     expect(first.code).toBe(1);
-    const { writeBacks: marks } = documentOf(first);
+    const { writeBacks: marks } = syncDocument(first);
     expect(marks).toMatchObject([{ outcome: 'failed', written: 0, refused: 3, failed: 0 }]);
     const words = /the source answered PATCH \S+ with success and did not change the status/;
     expect(marks[0]?.error).toMatch(words);
@@ -60,7 +45,7 @@ describe('L7: status changes that write-back could not make', () => {
       sandbox.store.setStatus(id, 'NEW');
     sandbox.faults.add({ method: 'PATCH', status: 403, after: 5, ...EVERYTHING });
     const args = ['sync', '--json', '--form', 'customer-feedback'];
-    const { writeBacks } = documentOf(await runCli(args, { ...env, ...MARK }));
+    const { writeBacks } = syncDocument(await runCli(args, { ...env, ...MARK }));
     expect(writeBacks[0]).toMatchObject({ outcome: 'failed', written: 5 });
     expect(writeBacks[0]?.error).toContain('the others were not tried');
     const patches = sandbox.requests.filter(({ method }) => method === 'PATCH').length;

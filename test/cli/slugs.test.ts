@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FormsStore } from '../../src/sandbox/store.ts';
 import type { Environment } from '../../src/settings/settings-reader.ts';
-import { runCli } from '../support/cli-host.ts';
+import { runCli, syncDocument } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 
 const CONTACT = 'frm-contact';
@@ -31,12 +31,10 @@ async function open(env: Environment) {
       .flatMap(({ answer }) => (typeof answer === 'string' ? [answer] : []))
       .toSorted();
   const sync = async (env = settings, ...options: string[]) => {
-    const { code, stdout } = await runCli(['sync', '--json', ...options], env);
-    const { runs } = JSON.parse(stdout) as {
-      runs: { form: string; code: string | null; error: string }[];
-    };
+    const result = await runCli(['sync', '--json', ...options], env);
+    const { runs } = syncDocument(result);
     const codes = runs.map(({ form, code: of }) => `${form} ${of ?? 'ok'}`).toSorted();
-    return { code, codes, errors: runs.map(({ error }) => error).join(' ') };
+    return { code: result.code, codes, errors: runs.map(({ error }) => error).join(' ') };
   };
   return {
     store,

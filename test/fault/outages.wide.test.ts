@@ -2,7 +2,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createSampleWorkspace } from '../../src/sandbox/sample-workspace.ts';
 import type { Finally } from '../support/child.ts';
-import { ChildPlace, runsOf } from '../support/child-place.ts';
+import { ChildPlace } from '../support/child-place.ts';
+import { syncDocument } from '../support/cli-host.ts';
 import { MirrorView } from '../support/mirror-view.ts';
 import {
   createDatabase,
@@ -31,7 +32,7 @@ async function openPlace(onFinished: Finally, url: string): Promise<Place> {
 /** A run by a fresh process; then the copy is correct. */
 async function recover({ children, view }: Place): Promise<void> {
   const first = await children.run(['sync', '--full', '--json']);
-  expect([first.code, runsOf(first)[0]?.error]).toEqual([0, null]);
+  expect([first.code, syncDocument(first).runs[0]?.error]).toEqual([0, null]);
   expect(await breachesOf(children.store, view)).toEqual([]);
 }
 

@@ -4,8 +4,8 @@ import { Redis } from 'ioredis';
 import { expect, it, vi } from 'vitest';
 import { FormsStore } from '../../src/sandbox/store.ts';
 import type { Child } from '../support/child.ts';
-import { ChildPlace, runsOf } from '../support/child-place.ts';
-import type { CliResult } from '../support/cli-host.ts';
+import { ChildPlace } from '../support/child-place.ts';
+import { type CliResult, syncDocument } from '../support/cli-host.ts';
 import { filesBelow, keysOfRedis, leaksIn } from '../support/leaks.ts';
 import { lentPostgres } from '../support/lent-server.ts';
 import { MirrorView } from '../support/mirror-view.ts';
@@ -62,7 +62,7 @@ function isWriting({ pid }: Child): boolean {
 
 /** Runs that were not proven, with the reasons. */
 const unproven = (result: CliResult): unknown[] =>
-  runsOf(result).flatMap(({ form, target, outcome, error }) =>
+  syncDocument(result).runs.flatMap(({ form, target, outcome, error }) =>
     outcome === 'ok' ? [] : [{ form, target, outcome, error }],
   );
 

@@ -78,20 +78,3 @@ export class ChildPlace {
     return [...this.#children.map(({ stdout, stderr }) => stdout + stderr), ...this.#printed];
   }
 }
-
-/** A run as `sync --json` prints it. */
-interface RunDocument {
-  readonly form: string;
-  readonly target: string;
-  readonly outcome: string;
-  readonly inserted: number;
-  readonly updated: number;
-  readonly deleted: number;
-  readonly error: string | null;
-}
-
-/** The runs of a `sync --json`. */
-export function runsOf({ stdout, stderr }: CliResult): RunDocument[] {
-  if (stdout === '') throw new Error(`nothing on stdout; stderr: ${stderr}`);
-  return (JSON.parse(stdout) as { runs: RunDocument[] }).runs;
-}

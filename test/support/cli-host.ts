@@ -94,3 +94,31 @@ export const runCli = (
   isTTY = false,
   clock: Clock = systemClock,
 ): Promise<CliResult> => startCli(args, env, isTTY, undefined, clock).done;
+
+/** What `sync --json` prints, as far as tests read it. */
+interface SyncDocument {
+  readonly runs: readonly {
+    readonly form: string;
+    readonly target: string;
+    readonly outcome: string;
+    readonly code: string | null;
+    readonly inserted: number;
+    readonly error: string | null;
+  }[];
+  readonly writeBacks: readonly {
+    readonly outcome: string;
+    readonly written: number;
+    readonly error: string | null;
+  }[];
+  readonly changes?: readonly {
+    readonly kind: string;
+    readonly id: string;
+    readonly columns: readonly string[];
+  }[];
+}
+
+/** The document of a `sync --json`. Throws if nothing was printed. */
+export function syncDocument({ stdout, stderr }: CliResult): SyncDocument {
+  if (stdout === '') throw new Error(`nothing on stdout; stderr: ${stderr}`);
+  return JSON.parse(stdout) as SyncDocument;
+}

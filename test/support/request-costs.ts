@@ -3,8 +3,8 @@ import { STATUSES } from '../../src/mirror/types.ts';
 import type { LoggedRequest } from './sandbox.ts';
 import { FormsStore, type StoredSubmission } from '../../src/sandbox/store.ts';
 import type { ChildEnv } from './child.ts';
-import { type ChildPlace, runsOf } from './child-place.ts';
-import type { CliResult } from './cli-host.ts';
+import type { ChildPlace } from './child-place.ts';
+import { type CliResult, syncDocument } from './cli-host.ts';
 import { MirrorView } from './mirror-view.ts';
 import { Random } from '../simulation/random.ts';
 
@@ -47,7 +47,7 @@ export async function requestsDuring(
 /** Runs `sync` to its end. Throws if a run fails. */
 export async function synced(place: ChildPlace, ...args: string[]): Promise<CliResult> {
   const result = await place.run(['sync', '--json', ...args]);
-  const wrong = runsOf(result).find(({ outcome }) => outcome !== 'ok');
+  const wrong = syncDocument(result).runs.find(({ outcome }) => outcome !== 'ok');
   if (result.code !== 0) throw new Error(`sync failed: ${wrong?.error ?? result.stderr}`);
   return result;
 }
