@@ -13,7 +13,6 @@ import {
   judgeClaim,
   newTally,
 } from './judge.ts';
-import { metricsBreach, type Samples, samplesIn } from './metrics-judge.ts';
 import { databaseOf, plannedSettings } from './environment.ts';
 import { breakDatabase, isolationBreach } from './outage.ts';
 import { PatchJudge } from './patch-judge.ts';
@@ -29,7 +28,6 @@ import {
   hasFailed,
   hasFailedMark,
   leavesNamesOpen,
-  metricsOf,
   type Job,
   type Printed,
   runLines,
@@ -40,7 +38,7 @@ import { Random } from './random.ts';
 import { Refills } from './refills.ts';
 import { type ChangeKind, Source } from './source.ts';
 import { bannedTraces, printedSecret, storedSecret } from './traces.ts';
-import { CopyWatch, labelBreach, namedBreach, purgeBreach } from './watch.ts';
+import { CopyWatch, countBreach, labelBreach, namedBreach, purgeBreach } from './watch.ts';
 import { putToSleep, Workers } from './workers.ts';
 import { type Actor, type Ending, World } from './world.ts';
 
@@ -611,15 +609,11 @@ export class History {
     const printed = await this.#command(['status', '--json'], 'status');
     this.#step = wasBusy;
     const claims = printed === undefined ? [] : claimsOf(printed);
-    if (printed !== undefined) this.#samples = samplesIn(await metricsOf(printed));
     const failed = claims.find(({ state, goneAt }) => state === 'failed' && goneAt === null);
     if (printed?.code === 0 && failed !== undefined)
       this.#break('L17', `status exits with 0, and ${failed.formId} has failed`);
     return claims;
   }
-
-  /** The output of metrics when `status` has just printed its claims. */
-  #samples: Samples = new Map();
 
   /** When `status` first claimed this for a form in a target. */
   #firstMet({ formId, target, submissionsAsOf, statusesAsOf }: Claim): Asked {
@@ -647,7 +641,7 @@ export class History {
       const key = `${target} ${formId}`;
       const isTouched = this.#people.special().touched.has(key) || this.#rearranged.has(key);
       const held = isTouched ? undefined : copies.get(target)?.get(formId);
-      this.#breakIf(metricsBreach(this.#samples, claim, held));
+      this.#breakIf(countBreach(claim, held));
       this.#breakIf(namedBreach(claim, copies.get(target)?.get(formId)));
       if (claim.goneAt !== null) continue;
       this.#breakIf(this.#refills.judge(claim));

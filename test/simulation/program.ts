@@ -9,10 +9,8 @@ import { jobHandlers } from '../../src/cli/service.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { Terminal } from '../../src/cli/terminal.ts';
 import { loadConfig } from '../../src/config.ts';
-import type { Report } from '../../src/health/report.ts';
 import type { JobHandlers } from '../../src/queue/runtime.ts';
 import type { SyncOrder } from '../../src/queue/jobs.ts';
-import { Metrics } from '../../src/web/metrics.ts';
 import type { SimProcess } from './process.ts';
 import type { World } from './world.ts';
 
@@ -49,6 +47,9 @@ export interface Claim {
   readonly statusesAsOf: number | null;
   readonly answersAsOf: number | null;
   readonly except: number;
+  /** How many rows there are, and how many are marked deleted; null if that is not known. */
+  readonly rows: number | null;
+  readonly deletedRows: number | null;
   /** Rows that are reported as not stored unchanged. */
   readonly rejected: number;
   readonly state: string;
@@ -184,6 +185,8 @@ interface FormDocument {
   readonly target: string;
   readonly state: string;
   readonly goneAt: string | null;
+  readonly rows: number | null;
+  readonly deletedRows: number | null;
   readonly rejected: number | null;
   readonly problems: readonly { readonly code: string }[];
   readonly notices: readonly { readonly code: string }[];
@@ -260,27 +263,21 @@ export function runLines(runs: readonly Run[], { code, text }: Printed): string[
 export function claimsOf(printed: Printed): Claim[] {
   const ms = (text: string | null): number | null => (text === null ? null : Date.parse(text));
   const forms = (documentOf(printed).forms ?? []) as readonly FormDocument[];
-  return forms.map(({ form, target, claim, rejected, state, goneAt, problems, notices }) => ({
+  return forms.map(({ form, claim, rejected, problems, notices, ...shown }) => ({
     formId: form.id,
-    target,
+    target: shown.target,
     submissionsAsOf: ms(claim.submissionsAsOf),
     statusesAsOf: ms(claim.statusesAsOf),
     answersAsOf: ms(claim.answersAsOf),
     except: claim.held + claim.undecided,
     rejected: rejected ?? 0,
-    state,
-    goneAt,
+    rows: shown.rows,
+    deletedRows: shown.deletedRows,
+    state: shown.state,
+    goneAt: shown.goneAt,
     problems: problems.map(({ code }) => code),
     notices: notices.map(({ code }) => code),
   }));
-}
-
-let metrics: Metrics | undefined;
-
-/** The output of `/metrics` of `start` when `status --json` prints this. */
-export async function metricsOf({ json }: Printed): Promise<string> {
-  metrics ??= new Metrics({ version: VERSION, role: 'start' });
-  return metrics.text(true, json as Report);
 }
 
 /** The output of `verify --json`. */

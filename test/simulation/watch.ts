@@ -188,6 +188,21 @@ function addedBreaches(
   }));
 }
 
+/** `status` counts the rows of the copy. `held`: undefined if the copy has no such form, or people changed it since. */
+export function countBreach(
+  { formId, target, rows, deletedRows }: Claim,
+  held: CopiedForm | undefined,
+): Breach | null {
+  if (held === undefined || rows === null) return null;
+  const stored = [...held.rows.values()];
+  const deleted = stored.filter(({ isDeleted }) => isDeleted).length;
+  const counts = [rows, deletedRows].join(' and ');
+  const real = [stored.length - deleted, deleted].join(' and ');
+  if (counts === real) return null;
+  const text = `status counts ${counts} live and deleted rows of ${formId} in ${target}, and there are ${real}`;
+  return { law: 'L17', text };
+}
+
 /** `status` reports the rows that people copied, and those whose ID they cleared. */
 export function namedBreach(
   { formId, target, notices }: Claim,

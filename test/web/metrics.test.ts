@@ -13,7 +13,8 @@ import {
   realisticReport,
   reportOf,
 } from './fixtures.ts';
-import { run } from '../health/facts.ts';
+import { judge } from '../../src/health/judge.ts';
+import { factsOf, HOUR, NOW, run } from '../health/facts.ts';
 import { startPage } from './start-page.ts';
 
 const open = (role: 'start' | 'worker' = 'start'): Metrics =>
@@ -129,6 +130,28 @@ describe('the metrics of start', () => {
     page.report = reportOf([], { queue: queue && { ...queue, isReachable: false } });
     page.queue = { isReachable: false, trouble: null };
     expect(await shown(/^(problem|form_state|queue)/)).toEqual(['queue_up 0']);
+  });
+
+  it('L17: show the state, the claim and the rows of each form in each target', async () => {
+    const tally = { rows: { NEW: 100 }, deleted: 7, rejected: 3, held: 5, undecided: 2 };
+    const state = { statusesAsOfMs: NOW - HOUR };
+    await using page = await startPage(judge(factsOf({ a: { tally, state } })));
+    const ofForm = samplesIn(await page.text('/metrics')).filter(
+      (name) => name.includes('form="frm_a"') && !/_info|_total| 0$/.test(name),
+    );
+    const seconds = (agoMs: number): number => (NOW - agoMs) / 1_000;
+    expect(ofForm.map((name) => name.replace(/form="frm_a",target="db",?/, ''))).toEqual([
+      'problem{code="DELETIONS_HELD",} 1',
+      'form_state{state="attention"} 1',
+      `submissions_timestamp_seconds{} ${seconds(20_000)}`,
+      `statuses_timestamp_seconds{} ${seconds(HOUR)}`,
+      `answers_timestamp_seconds{} ${seconds(2 * HOUR)}`,
+      'rows{state="live"} 100',
+      'rows{state="deleted"} 7',
+      'rejected_submissions{} 5',
+      'held_deletions{} 5',
+      'undecided_rows{} 2',
+    ]);
   });
 
   it('L11: contain only form IDs, target names and words of fixed lists', async () => {

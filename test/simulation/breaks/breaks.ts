@@ -399,18 +399,10 @@ export const BREAKS: readonly Break[] = [
   },
   {
     law: 'L17',
-    name: 'metrics show statuses as old as submissions',
-    file: 'src/web/metrics.ts',
-    find: '[gauges.statuses, claim.statusesAsOf],',
-    replace: '[gauges.statuses, claim.submissionsAsOf],',
-  },
-  {
-    law: 'L17',
-    name: 'metrics count rows that are marked deleted',
-    file: 'src/web/metrics.ts',
-    find: "gauges.rows.set({ ...labels, state: 'live' }, report.rows);",
-    replace:
-      "gauges.rows.set({ ...labels, state: 'live' }, report.rows + (report.deletedRows ?? 0));",
+    name: 'status counts rows that are marked deleted',
+    file: 'src/health/judge-form.ts',
+    find: 'rows: tally === undefined ? none : liveRows(tally),',
+    replace: 'rows: tally === undefined ? none : liveRows(tally) + tally.deleted,',
   },
   {
     law: 'L17',
