@@ -59,7 +59,7 @@ export async function openGuarded({
         imgSrc: ['data:'],
         connectSrc: ["'self'"],
         baseUri: ["'none'"],
-        // The search and the actions.
+        // The actions.
         formAction: ["'self'"],
         frameAncestors: ["'none'"],
       },

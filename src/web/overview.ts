@@ -29,48 +29,14 @@ import {
   timeUntil,
 } from './parts.ts';
 
-/** The part of the matrix that an address asks for: `/?q=…`, and all of it with `&all`. */
-export interface ListQuery {
-  /** Part of a form's name, slug or ID; empty: any. */
-  readonly q: string;
-  /** All matches, not only the worst of them. */
-  readonly isAll: boolean;
-}
-
-const LONGEST_SEARCH = 200;
-
-/** Reads a query; an invalid one asks for everything. Pure. */
-export function readListQuery(query: unknown): ListQuery {
-  const { q, all } = (query ?? {}) as Readonly<Record<string, unknown>>;
-  return {
-    q: typeof q === 'string' ? q.trim().slice(0, LONGEST_SEARCH) : '',
-    isAll: all !== undefined,
-  };
-}
-
-/** The forms on a page, the number of matches, and the number of forms. */
-type FormList = ReturnType<typeof listForms>;
-
-/** A page has at most this many cells for any number of targets, so that it stays small; but at least some forms. */
-const CELLS_PER_PAGE = 60;
-const LEAST_FORMS = 8;
-
-/** The forms of a page, worst first, each with its copies. */
-function listForms({ forms, targets }: Report, query: ListQuery) {
-  const all = [...Map.groupBy(forms, ({ form }) => form.id).values()].map((copies) => {
-    const [{ form }] = copies as [FormReport];
-    return { form, state: stateOfAll(copies), copies };
-  });
-  const wanted = plain(query.q);
-  const matching = all
-    .filter(({ form: { id, slug, name } }) =>
-      [id, slug, name].some((text) => plain(text).includes(wanted)),
-    )
+/** The forms, worst first, each with its copies. */
+const listForms = ({ forms }: Report) =>
+  [...Map.groupBy(forms, ({ form }) => form.id).values()]
+    .map((copies) => {
+      const [{ form }] = copies as [FormReport];
+      return { form, state: stateOfAll(copies), copies };
+    })
     .toSorted((a, b) => rank(a.state) - rank(b.state) || compareNames(a.form, b.form));
-  const size = Math.max(LEAST_FORMS, Math.floor(CELLS_PER_PAGE / Math.max(1, targets.length)));
-  const shown = query.isAll ? matching : matching.slice(0, size);
-  return { shown, matching: matching.length, all: all.length };
-}
 
 const rank = (state: HealthState): number => HEALTH_STATES.indexOf(state);
 
@@ -80,19 +46,11 @@ const COLLATOR = new Intl.Collator('en', { numeric: true });
 const compareNames = (a: FormIdentity, b: FormIdentity): number =>
   COLLATOR.compare(a.name, b.name) || (a.id < b.id ? -1 : 1);
 
-/** Without case and marks, so that `prihlaska` finds `Přihláška`; a search for `💬` finds that character. */
-const plain = (text: string): string =>
-  text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
-
 /**
  * The page at `/`: the health of each form in each target, worst first. `deliveryProblem`: why notifications are not delivered;
  * null: they are. Pure.
  */
-export function overviewMain(
-  report: Report,
-  query: ListQuery,
-  deliveryProblem: string | null,
-): Html {
+export function overviewMain(report: Report, deliveryProblem: string | null): Html {
   const { state, title, summary, problems, source, queue, targets, forms } = report;
   const nowMs = Date.parse(report.at);
   return html`<section class="hero">
@@ -106,7 +64,7 @@ export function overviewMain(
     ${problems.map((problem) => problemBox(problem, nowMs))}
     ${deliveryProblem !== null && html`<p class="problem attention">${stateIcon('attention')} ${deliveryProblem}</p>`}
     ${targets.map(({ name, problem }) => problem && problemBox(problem, nowMs, remedyButton(problem, { target: name })))}
-    ${plantLine(source, queue, nowMs)} ${forms.length === 0 ? EMPTY : formsCard(report, query)}`;
+    ${plantLine(source, queue, nowMs)} ${forms.length === 0 ? EMPTY : formsCard(report)}`;
 }
 
 /** Source and queue: all forms depend on them. */
@@ -132,62 +90,32 @@ const EMPTY = html`<section class="card empty">
   <p><code class="copy">forms-mirror check</code></p>
 </section>`;
 
-/** Up to this many forms are seen at a glance, so there is no search. */
-const FEW_FORMS = 5;
-
-function formsCard(report: Report, query: ListQuery): Html {
-  const list = listForms(report, query);
-  return html`<section class="card" aria-label="Forms">
-    <header><h2>Forms</h2></header>
-    ${(list.all > FEW_FORMS || query.q !== '') && search(query)}
-    ${list.shown.length === 0 ? nothingFound(query) : matrix(report, list)}
-    ${list.shown.length < list.matching && allLink(list, query)}
-  </section>`;
-}
-
-const search = ({ q }: ListQuery): Html =>
-  html`<form class="tools" role="search" action="/" method="get">
-    <label
-      >Name, slug or ID<br /><input
-        type="search"
-        id="q"
-        name="q"
-        value="${q}"
-        maxlength="200"
-        autocomplete="off"
-    /></label>
-    <button>Search</button>
-  </form>`;
-
-const nothingFound = ({ q }: ListQuery): Html =>
-  html`<p class="empty">
-    No form with <b>${q}</b> in its name, slug or ID. <a href="/">All forms</a>
-  </p>`;
-
 /** From this many targets on, the table scrolls within its card. */
 const WIDEST = 6;
 
-function matrix(report: Report, list: FormList): Html {
+function formsCard(report: Report): Html {
   const { targets } = report;
-  const [shown, matching] = [list.shown.length, plural(list.matching, 'form')];
-  const which = shown === list.matching ? matching : `${count(shown)} of ${matching}`;
+  const forms = listForms(report);
   const nowMs = Date.parse(report.at);
-  return html`<div class="scroll" role="region" aria-labelledby="forms-caption" tabindex="0">
-    <table class="matrix t${Math.min(targets.length, WIDEST)}">
-      <caption id="forms-caption">
-        ${which}, worst first
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">Form</th>
-          ${targets.map((target) => targetHeading(target, nowMs))}
-        </tr>
-      </thead>
-      <tbody>
-        ${list.shown.map((form) => formRow(form, targets, nowMs))}
-      </tbody>
-    </table>
-  </div>`;
+  return html`<section class="card" aria-label="Forms">
+    <header><h2>Forms</h2></header>
+    <div class="scroll" role="region" aria-labelledby="forms-caption" tabindex="0">
+      <table class="matrix t${Math.min(targets.length, WIDEST)}">
+        <caption id="forms-caption">
+          ${plural(forms.length, 'form')}, worst first
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">Form</th>
+            ${targets.map((target) => targetHeading(target, nowMs))}
+          </tr>
+        </thead>
+        <tbody>
+          ${forms.map((form) => formRow(form, targets, nowMs))}
+        </tbody>
+      </table>
+    </div>
+  </section>`;
 }
 
 /** A column heading: the target, its address, when it was read, and its buttons. */
@@ -213,7 +141,7 @@ function targetHeading(target: TargetReport, nowMs: number): Html {
 }
 
 function formRow(
-  { form, copies, state }: FormList['shown'][number],
+  { form, copies, state }: ReturnType<typeof listForms>[number],
   targets: readonly TargetReport[],
   nowMs: number,
 ): Html {
@@ -255,10 +183,3 @@ function formCell(report: FormReport | undefined, name: string, nowMs: number): 
     ${state !== 'ended' && problems.filter((each) => each.title !== title).map((each) => html`<a class="fact" href="${formPath(form.id)}">${each.title}</a>`)}
   </td>`;
 }
-
-const allLink = ({ matching }: FormList, { q }: ListQuery): Html =>
-  html`<p class="more">
-    <a href="/?${new URLSearchParams({ ...(q !== '' && { q }), all: '' }).toString()}"
-      >All ${plural(matching, 'form')}</a
-    >
-  </p>`;

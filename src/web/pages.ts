@@ -10,7 +10,7 @@ import { type Act, ACTION_FORM, addActions } from './actions.ts';
 import { type FormDetails, formMain } from './form-page.ts';
 import { html } from './html.ts';
 import type { Listening } from './listen.ts';
-import { overviewMain, readListQuery } from './overview.ts';
+import { overviewMain } from './overview.ts';
 import { type Page, sendPage } from './parts.ts';
 import { type Reports, type ServerOptions, startServer } from './server.ts';
 
@@ -58,11 +58,9 @@ function addPages(app: FastifyInstance, options: StatusOptions): void {
     return sendPage(reply, { ...NOT_FOUND, report: await reports.refresh() });
   };
   app.get('/api/status', async () => reports.refresh());
-  app.get('/', async (request, reply) => {
+  app.get('/', async (_request, reply) => {
     const report = await reports.refresh();
-    const query = readListQuery(request.query);
-    const deliveryProblem = options.deliveryProblem();
-    const main = html`${ACTION_FORM} ${overviewMain(report, query, deliveryProblem)}`;
+    const main = html`${ACTION_FORM} ${overviewMain(report, options.deliveryProblem())}`;
     return sendPage(reply, { title: report.title, main, report });
   });
   app.get<{ Params: { id: string } }>('/forms/:id', async (request, reply) => {

@@ -25,11 +25,11 @@ export interface Page {
 const REFRESH_SECONDS = 10;
 
 /**
- * Updates the page in place while it is visible and nothing is selected or typed. Keeps the focus. Shows when the mirror does not
+ * Updates the page in place while it is visible and nothing is selected. Keeps the focus. Shows when the mirror does not
  * answer. Without JavaScript, the page reloads itself.
  */
 const REFRESH_SCRIPT = `
-const busy = () => document.hidden || String(getSelection()) || (document.activeElement?.matches('input') && document.activeElement.value !== document.activeElement.defaultValue);
+const busy = () => document.hidden || String(getSelection());
 const named = (one) => one.id ? '#' + CSS.escape(one.id) : one.matches('main a') ? 'main a[href="' + CSS.escape(one.getAttribute('href')) + '"]' : null;
 const refresh = async () => {
   if (busy()) return;

@@ -46,7 +46,7 @@ a.fact { color: var(--link); }
 .skip { position: absolute; left: 8px; top: -60px; padding: 8px 14px; background: var(--card); }
 .skip:focus { top: 8px; }
 
-.top, .hero, .plant, .tools, footer, .card > header { display: flex; flex-wrap: wrap; gap: 8px 16px; align-items: center; }
+.top, .hero, .plant, footer, .card > header { display: flex; flex-wrap: wrap; gap: 8px 16px; align-items: center; }
 .top, footer { justify-content: space-between; }
 .top { padding: 18px 0; }
 .brand { color: var(--ink); font-weight: 650; text-decoration: none; }
@@ -55,7 +55,7 @@ a.fact { color: var(--link); }
 .hero { padding: 12px 0 22px; }
 .actions { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; }
 .hero > .lead { flex: 1 1 300px; min-width: 0; }
-.hero > .actions, .hero > label { flex-basis: 100%; }
+.hero > .actions { flex-basis: 100%; }
 footer { color: var(--quiet); font-size: 13px; }
 
 .ok { --tone: var(--ok); --wash: var(--ok-wash); }
@@ -85,17 +85,11 @@ i { display: inline-grid; place-items: center; flex: none; width: 20px; height: 
 .card > .problem { margin: 0 20px 12px; }
 .copy { user-select: all; }
 
-button, input { font: inherit; font-size: 14px; color: var(--ink); background: var(--card); border: 1px solid var(--edge); border-radius: 8px; padding: 4px 12px; }
-button { font-weight: 550; cursor: pointer; }
+button { font: inherit; font-size: 14px; color: var(--ink); background: var(--card); border: 1px solid var(--edge); border-radius: 8px; padding: 4px 12px; font-weight: 550; cursor: pointer; }
 button:hover { background: var(--soft); }
 .problem button { margin-top: 8px; }
 table button { font-size: 12px; padding: 0 8px; min-height: 24px; }
 th .actions { margin-top: 4px; }
-input[type='search'] { width: 260px; max-width: 100%; }
-
-.tools { padding: 0 20px 12px; align-items: end; }
-.tools label { font-size: 12px; color: var(--quiet); }
-.more { padding: 12px 20px; border-top: 1px solid var(--line); font-size: 14px; }
 
 .scroll { overflow-x: auto; }
 table { width: 100%; border-collapse: collapse; font-size: 14px; }
@@ -140,5 +134,5 @@ progress { display: block; width: 180px; max-width: 100%; height: 6px; accent-co
   tbody th { grid-column: 1 / -1; }
   .number { text-align: left; }
 }
-@media print { .tools, .more, .actions, .skip { display: none; } }
+@media print { .actions, .skip { display: none; } }
 `;

@@ -9,7 +9,7 @@ import { heartbeat } from '../../src/notify/heartbeat.ts';
 import { plainText } from '../../src/notify/message.ts';
 import { formMain } from '../../src/web/form-page.ts';
 import { Metrics } from '../../src/web/metrics.ts';
-import { overviewMain, readListQuery } from '../../src/web/overview.ts';
+import { overviewMain } from '../../src/web/overview.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { NO_DETAILS } from '../web/fixtures.ts';
 import {
@@ -123,8 +123,7 @@ const SURFACES: Readonly<Record<string, (report: Report) => string>> = {
     statusLines(report).find(({ text }) => text.startsWith('a → db: '))?.text ?? '',
 };
 
-const pageOf = (report: Report): string =>
-  overviewMain(report, readListQuery({}), null).text.replaceAll(/\s+/g, ' ');
+const pageOf = (report: Report): string => overviewMain(report, null).text.replaceAll(/\s+/g, ' ');
 /** The text of the first state. */
 const stateIn = (html: string): string =>
   /<span class="state \w+"><i [^>]*>.<\/i> (.*?)<\/span>/.exec(html)?.[1] ?? '';

@@ -61,8 +61,7 @@ describe.skipIf(chromiumPath === undefined)('the pages, for everybody', () => {
     ['light', 1280, '/', 'failing'],
     ['light', 1280, FORM, 'real'],
     ['dark', 390, FORM, 'real'],
-    ['light', 1280, '/?q=o&all=', 'many'],
-    ['dark', 1280, '/?q=nothing+like+it', 'many'],
+    ['light', 1280, '/', 'many'],
     ['light', 1280, '/', 'empty'],
     ['light', 1280, '/none', 'real'],
     ['light', 390, '/forms/frm_9s0dd2', 'real'],
@@ -136,7 +135,7 @@ describe.skipIf(chromiumPath === undefined)('the pages, for everybody', () => {
         expect([what, outline]).toEqual([what, 'solid 2px']);
         seen.push(what);
       }
-      const some = ['Sync now', 'Search', 'Pause', '3 rejected'];
+      const some = ['Sync now', 'Pause', '3 rejected'];
       expect(seen).toEqual(expect.arrayContaining(some));
     });
   });
@@ -158,27 +157,22 @@ describe.skipIf(chromiumPath === undefined)('the pages, for everybody', () => {
     });
   });
 
-  it('keep the text that a person types, and the focus', async () => {
+  it('keep the text that a person selects, and the focus', async () => {
     await using status = await openPage();
     await inTab({}, async (page) => {
       await page.clock.install();
       await page.goto(status.server.url);
       const asOf = page.locator('#fresh');
       const first = await asOf.textContent();
-      await page.locator('#q').fill('feed');
+      await page.locator('h1').selectText();
       status.report = { ...status.report, at: before(-11_000) };
       await page.clock.fastForward(11_000);
-      expect(await page.locator('#q').inputValue()).toBe('feed');
       expect(await asOf.textContent()).toBe(first);
-      await page.locator('#q').fill('');
+      await page.evaluate('getSelection().removeAllRanges()');
       await page.locator('a.name', { hasText: 'Newsletter' }).focus();
       await page.clock.fastForward(11_000);
       await expect.poll(() => asOf.textContent()).not.toBe(first);
       expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('Newsletter');
-      await page.locator('#q').fill('feed');
-      await page.locator('#q').press('Enter');
-      await page.waitForURL('**/?q=feed');
-      expect(await page.locator('.matrix tbody tr').count()).toBe(1);
     });
   });
 
