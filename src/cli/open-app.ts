@@ -1,9 +1,9 @@
 import { App } from '../app.ts';
-import { printable } from '../base/printable.ts';
 import { type LogLevel, type Logger, createLogger } from '../base/logger.ts';
 import type { ConfigNeeds } from '../config.ts';
 import { logSync, logWaits } from '../sync/sync-log.ts';
 import type { Host } from './host.ts';
+import type { Line } from './terminal.ts';
 
 /** Which settings a command requires, and how its log works. */
 export interface OpenAppOptions extends ConfigNeeds {
@@ -16,7 +16,7 @@ export interface OpenAppOptions extends ConfigNeeds {
 /** Reads the settings and puts the parts together. Throws SettingsError with every mistake at once. */
 export async function openApp(host: Host, options: OpenAppOptions = {}): Promise<App> {
   const config = await host.loadConfig(options);
-  const logger = await openLogger(host, config.logLevel ?? options.logLevel ?? 'warn');
+  const logger = openLogger(host, config.logLevel ?? options.logLevel ?? 'warn');
   const app = new App(config, { clock: host.clock, logger });
   logWaits(app.events, logger);
   if (!options.reportsRuns || config.logLevel !== undefined) logSync(app.events, logger);
@@ -24,26 +24,22 @@ export async function openApp(host: Host, options: OpenAppOptions = {}): Promise
 }
 
 /** A logger on stderr: JSON lines, or lines for people if stderr is a terminal. */
-export async function openLogger({ terminal }: Host, level: LogLevel): Promise<Logger> {
-  if (!terminal.interactive) {
-    return createLogger(level, { write: (line) => terminal.say(line.trimEnd()) });
-  }
-  const { prettyFactory } = await import('pino-pretty');
-  const pretty = prettyFactory({
-    colorize: terminal.hasColors,
-    translateTime: 'SYS:HH:MM:ss',
-    singleLine: true,
-    // The terminal shows only one process.
-    ignore: 'pid,hostname',
-  });
+export function openLogger({ terminal }: Host, level: LogLevel): Logger {
   return createLogger(level, {
-    write: (line) => terminal.sayStyled(pretty(printableRecord(line)) ?? ''),
+    write: (line) => terminal.say(terminal.interactive ? shownLine(line) : line.trimEnd()),
   });
 }
 
-/** A log line with printable texts instead of escapes, for a library that shows them. */
-function printableRecord(line: string): string {
-  return JSON.stringify(JSON.parse(line), (_key, value: unknown) =>
-    typeof value === 'string' ? printable(value) : value,
-  );
+interface LogLine extends Readonly<Record<string, unknown>> {
+  readonly level: number;
+  readonly time: string;
+  readonly msg: string;
+}
+
+/** `! 14:03:12 The source does not answer. {"code":"FORMS_FAILED"}`, in local time. A terminal shows only one process. */
+function shownLine(json: string): Line {
+  const { level, time, msg, pid: _, hostname: __, ...fields } = JSON.parse(json) as LogLine;
+  const sign = level >= 50 ? 'error' : level >= 40 ? 'warning' : 'note';
+  const details = Object.keys(fields).length === 0 ? '' : ` ${JSON.stringify(fields)}`;
+  return { sign, text: `${new Date(time).toTimeString().slice(0, 8)} ${msg}${details}` };
 }

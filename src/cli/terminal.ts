@@ -58,11 +58,6 @@ export class Terminal {
     return this.#stdout.columns || this.#stderr.columns || 120;
   }
 
-  /** Whether stderr shows colors. */
-  get hasColors(): boolean {
-    return this.#styled(this.#stderr, 'red', 'x') !== 'x';
-  }
-
   /** Writes lines of the result to stdout. A line break within a text becomes a space. */
   print(...lines: readonly (string | Line)[]): void {
     for (const line of lines) this.#line(this.#stdout, line);
@@ -93,11 +88,6 @@ export class Terminal {
     });
     await taken.promise;
     return !this.#closed.has(stream);
-  }
-
-  /** Writes a text that a library styled to stderr. The library was given only printable text. */
-  sayStyled(text: string): void {
-    this.#write(this.#stderr, text);
   }
 
   #line(stream: OutputStream, line: string | Line): void {

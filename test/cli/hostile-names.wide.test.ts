@@ -108,7 +108,6 @@ describe('names that would harm a reader', () => {
       'cli/terminal.ts',
     ]);
     expect(holding(/\.question\((?!printable\()/)).toEqual([]);
-    expect(holding(/\.sayStyled\(/)).toEqual(['cli/open-app.ts']);
     expect(holding(/--(form|target)[ =]['"]?\$\{|TARGET_\w+=['"]?\$\{/)).toEqual([]);
   });
 
