@@ -114,9 +114,9 @@ describe('a slug in the settings', () => {
     expect(place.answers()).toEqual(answersOf(CONTACT));
   });
 
-  it('L11: is recorded by no dry run', async () => {
+  it('L11: is not recorded by verify', async () => {
     const place = await open(CHOICE);
-    await place.sync(place.settings, '--dry-run');
+    await runCli(['verify'], place.settings);
     place.swap();
     expect(await place.sync()).toMatchObject({ code: 0, codes: [`${MEDICAL} ok`] });
   });

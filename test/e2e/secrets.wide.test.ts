@@ -125,7 +125,6 @@ describe('secrets and unselected answers', { timeout: 240_000 }, () => {
     const [some = '', , , odd = ''] = store.ids(FORM);
     for (const args of [
       ['sync', '--full', '--json'],
-      ['sync', '--full', '--dry-run'],
       ['verify', '--json'],
       ['status', '--json'],
       ['check', '--json'],
