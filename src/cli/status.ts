@@ -72,7 +72,7 @@ function formLines(form: FormReport, nowMs: number): Line[] {
   return [
     { sign: signOf(state), text },
     // The target's pause is shown once, with the target.
-    ...(pause?.ofTarget === false ? [pauseLine(name, pause)] : []),
+    ...(pause === null || pause.formId === null ? [] : [pauseLine(name, pause)]),
     ...form.problems.map((problem) => problemLine(name, problem, nowMs)),
     ...noticeLines(name, form.notices),
   ];

@@ -90,25 +90,15 @@ export function shownClaim(claim: Claim, nowMs: number): ShownClaim {
   return { submissionsAsOf, statusesAsOf, answersAsOf, held, undecided };
 }
 
-/** A pause for people. */
-export interface ShownPause {
-  readonly since: string;
-  readonly by: string;
-  readonly reason: string | null;
-  /** It is a pause of the whole target. */
-  readonly ofTarget: boolean;
-  /** The command line that ends it. */
+/** A pause, and the command line that ends it. */
+export interface ShownPause extends Pause {
   readonly command: string;
 }
 
-/** A pause for people. `slug`: the form's; `target`: its name. */
-export const shownPause = (pause: Pause, slug: string, target: string): ShownPause => ({
-  since: pause.since,
-  by: pause.by,
-  reason: pause.reason,
-  ofTarget: pause.formId === null,
-  command: resumeCommand(pause, slug, target),
-});
+/** `slug`: the form's; `target`: its name. */
+export const shownPause = (pause: Pause, slug: string, target: string): ShownPause => {
+  return { ...pause, command: resumeCommand(pause, slug, target) };
+};
 
 /** A run that has ended. */
 export interface ShownRun {

@@ -11,43 +11,28 @@ import { type Message, SIGNS, defused, plainText } from './message.ts';
 /** The workflow "Send webhook alerts to a channel". */
 const TEAMS = /\.(?:logic\.azure|api\.powerplatform)\.(?:com|us|cn)$/;
 
-const COLOURS = { error: 'Attention', warning: 'Warning', ok: 'Good', info: 'Accent' } as const;
-
 /*
  * https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using: a workflow takes a message
  * with one Adaptive Card of at most 28 kB, and answers 202 before it posts. A TextBlock always interprets Markdown; a TextRun does
  * not (https://adaptivecards.io/explorer/TextRun.html).
  */
-function teamsCard({ level, headline, body, link }: Message): unknown {
-  const title = safeText(`${SIGNS[level]} ${defused(headline)}`, 300);
-  return {
-    type: 'message',
-    attachments: [
-      {
-        contentType: 'application/vnd.microsoft.card.adaptive',
-        contentUrl: null,
-        content: {
-          $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
-          type: 'AdaptiveCard',
-          version: '1.4',
-          fallbackText: title,
-          msteams: { width: 'Full' },
-          body: [
-            richText(title, { weight: 'Bolder', size: 'Medium', color: COLOURS[level] }),
-            ...body.map((text) => richText(defused(text))),
-          ],
-          ...(link !== null && {
-            actions: [{ type: 'Action.OpenUrl', title: link.title, url: link.url }],
-          }),
-        },
+const teamsCard = ({ level, headline, body, link }: Message): unknown => ({
+  type: 'message',
+  attachments: [
+    {
+      contentType: 'application/vnd.microsoft.card.adaptive',
+      contentUrl: null,
+      content: {
+        type: 'AdaptiveCard',
+        version: '1.4',
+        body: [`${SIGNS[level]} ${headline}.`, ...body].map((text) => ({
+          type: 'RichTextBlock',
+          inlines: [{ type: 'TextRun', text: safeText(defused(text), 2_000) }],
+        })),
+        ...(link !== null && { actions: [{ type: 'Action.OpenUrl', ...link }] }),
       },
-    ],
-  };
-}
-
-const richText = (text: string, style: Readonly<Record<string, string>> = {}): unknown => ({
-  type: 'RichTextBlock',
-  inlines: [{ type: 'TextRun', text: safeText(text, 2_000), ...style }],
+    },
+  ],
 });
 
 /** The webhook of a chat, or of anything else that takes JSON. `address` usually contains a secret, so only its host is shown (L15). */

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { PROBLEMS } from '../base/catalogue.ts';
 import { plural } from '../base/format.ts';
 import { isLoopback } from '../base/transport.ts';
 import type { FormReport, Problem, Report, ShownPause, TargetReport } from '../health/report.ts';
@@ -96,7 +95,7 @@ function placeActions(
   pause: ShownPause | null,
 ): readonly Html[] {
   const { target } = place;
-  if (pause?.ofTarget === true)
+  if (pause?.formId === null)
     return [actionButton(`Resume target ${target}`, { do: 'resume', target })];
   if (pause !== null) return [actionButton('Resume', { do: 'resume', ...place })];
   return [
@@ -105,17 +104,11 @@ function placeActions(
   ];
 }
 
-/**
- * The button that remedies a problem of a form in a target, or of a whole target; null if there is none. A new attempt can succeed
- * by itself, or once a person has made room or granted a right.
- */
-export function remedyButton({ code }: Problem, place: Place, held = 0): Html | null {
-  if (code === 'DELETIONS_HELD' && held > 0) {
-    const count = String(held);
-    return actionButton(`Accept ${plural(held, 'deletion')}`, { do: 'accept', ...place, count });
-  }
-  const canRetry = PROBLEMS[code].retryable === true || PROBLEMS[code].scope === 'target';
-  return canRetry ? actionButton('Sync now', { do: 'sync', ...place }) : null;
+/** The button that accepts the held deletions of a form in a target; null for any other problem. */
+export function acceptButton({ code }: Problem, { form, target, claim }: FormReport): Html | null {
+  if (code !== 'DELETIONS_HELD') return null;
+  const order = { do: 'accept', form: form.id, target, count: String(claim.held) } as const;
+  return actionButton(`Accept ${plural(claim.held, 'deletion')}`, order);
 }
 
 /** Long names take room in a form. */

@@ -8,7 +8,7 @@ import {
   type TargetReport,
 } from '../health/report.ts';
 import type { Entry, Run } from '../mirror/port.ts';
-import { formActions, remedyButton } from './actions.ts';
+import { acceptButton, formActions } from './actions.ts';
 import { type Html, type HtmlPart, html } from './html.ts';
 import {
   listTable,
@@ -64,8 +64,7 @@ function targetCard(
   target: TargetReport | undefined,
   nowMs: number,
 ): Html {
-  const { state, title, pause, running, notices, location, claim } = report;
-  const place = { form: report.form.id, target: report.target };
+  const { state, title, pause, running, notices, location } = report;
   return html`<section class="card" aria-label="${report.target}">
     <header>
       <h2>${report.target}</h2>
@@ -74,10 +73,8 @@ function targetCard(
     </header>
     ${pause !== null && html`<p class="problem paused">${pauseText(pause, nowMs)}</p>`}
     ${running !== null && html`<p class="problem working">${progressOf(running)}</p>`}
-    ${target?.problem && problemBox(target.problem, nowMs, remedyButton(target.problem, { target: target.name }))}
-    ${report.problems.map((problem) =>
-      problemBox(problem, nowMs, remedyButton(problem, place, claim.held)),
-    )}
+    ${target?.problem && problemBox(target.problem, nowMs)}
+    ${report.problems.map((problem) => problemBox(problem, nowMs, acceptButton(problem, report)))}
     ${notices.map(
       ({ message, remedy }) =>
         html`<div class="problem waiting" role="note">

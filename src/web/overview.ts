@@ -14,7 +14,7 @@ import {
 } from '../health/report.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { productOf } from '../targets/target-kinds.ts';
-import { mirrorActions, remedyButton, targetActions } from './actions.ts';
+import { mirrorActions, targetActions } from './actions.ts';
 import { type Html, html } from './html.ts';
 import {
   formPath,
@@ -63,7 +63,7 @@ export function overviewMain(report: Report, deliveryProblem: string | null): Ht
     </section>
     ${problems.map((problem) => problemBox(problem, nowMs))}
     ${deliveryProblem !== null && html`<p class="problem attention">${stateIcon('attention')} ${deliveryProblem}</p>`}
-    ${targets.map(({ name, problem }) => problem && problemBox(problem, nowMs, remedyButton(problem, { target: name })))}
+    ${targets.map(({ problem }) => problem && problemBox(problem, nowMs))}
     ${plantLine(source, queue, nowMs)} ${forms.length === 0 ? EMPTY : formsCard(report)}`;
 }
 
@@ -175,7 +175,7 @@ function formCell(report: FormReport | undefined, name: string, nowMs: number): 
   return html`<td data-label="${name}">
     ${stateMark(state, title)}
     ${running !== null && html`<span class="fact">${progressOf(running)}</span>`}
-    ${pause?.ofTarget === false && html`<span class="fact">${pauseText(pause, nowMs)}</span>`}
+    ${pause !== null && pause.formId !== null && html`<span class="fact">${pauseText(pause, nowMs)}</span>`}
     <span class="fact"
       >${rows === null ? 'rows unknown' : plural(rows, 'row')}${(deletedRows ?? 0) > 0 && `, ${count(deletedRows ?? 0)} deleted at the source`}${(rejected ?? 0) > 0 && html`, <a href="${formPath(form.id)}#${rejectedAnchor(name)}">${count(rejected ?? 0)} rejected</a>`}${link && html` · ${link}`}</span
     >

@@ -494,9 +494,9 @@ describe('the judge', () => {
     const one = judge(factsOf({ held: { pauses: [pause('frm_a', null)] } }));
     const said = { since: before(HOUR), by: 'command line, ann@ops-1', reason: null };
     const command = 'forms-mirror resume --form a --target db';
-    expect(formOf(one).pause).toEqual({ ...said, ofTarget: false, command });
+    expect(formOf(one).pause).toEqual({ ...said, formId: 'frm_a', command });
     const whole = judge(factsOf({ held: { pauses: [pause(null)] } }));
-    const ofTarget = { ofTarget: true, command: 'forms-mirror resume --target db' };
+    const ofTarget = { formId: null, command: 'forms-mirror resume --target db' };
     expect([whole.targets[0]?.pause, formOf(whole).pause]).toMatchObject([ofTarget, ofTarget]);
     const empty = judge(factsOf({ held: { forms: [], pauses: [pause(null)] } }));
     expect(empty.targets[0]?.state).toBe('paused');

@@ -25,7 +25,7 @@ export const target = (changes: Partial<TargetReport> = {}): TargetReport =>
   fixtures.targetReport('db', changes);
 
 /** A pause. */
-export const PAUSE = { since: time(0), by: 'jo', reason: null, ofTarget: false, command: 'resume' };
+export const PAUSE = { since: time(0), by: 'jo', reason: null, formId: 'frm_0', command: 'resume' };
 
 /** A mirror without problems, with five forms in one target. */
 export const report = (changes: Partial<Report> = {}): Report =>

@@ -51,7 +51,7 @@ const PAUSE: ShownPause = {
   since: before(60_000),
   by: 'ann',
   reason: 'A <new> disk',
-  ofTarget: true,
+  formId: null,
   command: 'forms-mirror resume --target db',
 };
 
