@@ -7,7 +7,6 @@ import type { CountQuery } from '../mirror/port.ts';
 import { openNotifier } from '../notify/notifier.ts';
 import { heldForms, LISTED, reading } from '../sync/target.ts';
 import type { FormDetails } from '../web/form-page.ts';
-import { requireFreePort } from '../web/listen.ts';
 import { startStatus } from '../web/pages.ts';
 import { carryOut } from './actions.ts';
 import { healthSources } from './health-sources.ts';
@@ -25,8 +24,6 @@ export async function start({ host }: CommandCall): Promise<ExitCode> {
     logLevel: 'info',
   });
   await checkBeforeStart(host, app);
-  // Before a job is taken: a process that cannot show its page ends at once, with nothing in progress.
-  await requireFreePort(app.config);
   if (signal.aborted) return 0;
   await serve(host, app, (url) => {
     for (const { name, address } of app.config.targets)

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { errorCode, MirrorError } from '../base/errors.ts';
 import { plainHost } from '../base/transport.ts';
@@ -33,19 +31,6 @@ export async function listen(app: FastifyInstance, place: ListenPlace): Promise<
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
   const url = `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
   return { url, stop: () => app.close().catch(() => undefined) };
-}
-
-/** Opens the port and closes it again, to find out whether {@link listen} could. Rejects as that does. */
-export async function requireFreePort(place: ListenPlace): Promise<void> {
-  const server = createServer();
-  try {
-    server.listen({ host: plainHost(place.host), port: place.port });
-    await once(server, 'listening');
-  } catch (error) {
-    throw cannotListen(error, place);
-  }
-  server.close();
-  await once(server, 'close');
 }
 
 function cannotListen(error: unknown, place: ListenPlace): MirrorError {
