@@ -85,7 +85,6 @@ export class Alerts implements Feed {
     return [...kinds]
       .filter(([kind]) => hasPassed(this.#sentMs.get(kind) ?? 0, GROUP_MS, nowMs))
       .map(([kind, members]) => ({
-        key: `${kind}\n\n${members.map(({ id }) => id).join('\n\n')}`,
         content: { ...messageOf(members, nowMs), link: this.#link, atMs: nowMs },
         taken: () => {
           for (const { id, incident, sighting } of members) {

@@ -28,8 +28,6 @@ export const isForNews = (setting: string): boolean => setting.startsWith('NOTIF
 
 /** A message to send now. */
 export interface Due<Content = Message> {
-  /** Identifies it from one attempt to the next. */
-  readonly key: string;
   readonly content: Content;
   /** Called when it has arrived. */
   readonly taken: () => void;
@@ -68,9 +66,9 @@ export class Channel<Content = Message> {
   readonly #feed: Feed<Content>;
   readonly #options: ChannelOptions;
   readonly #stopping = new AbortController();
-  /** How often a due message was tried without success, by key. */
-  readonly #tries = new Map<string, number>();
-  #rest = { fromMs: 0, ms: 0 };
+  /** Attempts that failed since the last message was accepted, and when the last one did. */
+  #failures = 0;
+  #failedAtMs = 0;
   #sending: Promise<void> = Promise.resolve();
   /** What was last recorded, as JSON. */
   #recorded = '';
@@ -88,7 +86,7 @@ export class Channel<Content = Message> {
 
   /** A due message was not accepted. */
   get isBehind(): boolean {
-    return this.#tries.size > 0;
+    return this.#failures > 0;
   }
 
   /** Takes a report, and resolves when everything that is due was tried. Never rejects. */
@@ -110,17 +108,14 @@ export class Channel<Content = Message> {
   }
 
   async #sendAll(): Promise<void> {
-    const { clock } = this.#options;
     const { signal } = this.#stopping;
     while (this.#report !== undefined && !signal.aborted) {
       const due = await this.#feed.due(this.#report);
       await this.#record();
-      const keys = new Set(due.map(({ key }) => key));
-      for (const key of this.#tries.keys()) if (!keys.has(key)) this.#tries.delete(key);
-      // A message that is refused again and again must not delay others.
-      const [next] = due.toSorted((a, b) => this.#triesOf(a) - this.#triesOf(b));
-      const isResting = !hasPassed(this.#rest.fromMs, this.#rest.ms, clock.now());
-      if (next === undefined || (isResting && this.#triesOf(next) > 0)) return;
+      if (due.length === 0) this.#failures = 0;
+      // In turn, because a message that is refused again and again must not hold up the others.
+      const next = due[this.#failures % due.length];
+      if (next === undefined || this.#isResting()) return;
       const attempt = await this.#transport.send(next.content, signal);
       if (attempt.taken) {
         next.taken();
@@ -128,7 +123,7 @@ export class Channel<Content = Message> {
         await this.#record();
       }
       if (signal.aborted) return;
-      this.#note(next, attempt);
+      this.#note(attempt);
       if (!attempt.taken) return;
     }
   }
@@ -147,21 +142,17 @@ export class Channel<Content = Message> {
     }
   }
 
-  #triesOf({ key }: Due<Content>): number {
-    return this.#tries.get(key) ?? 0;
+  #isResting(): boolean {
+    const { clock, maxRestMs } = this.#options;
+    const ms = Math.min(REST_MS * 2 ** (this.#failures - 1), maxRestMs);
+    return this.#failures > 0 && !hasPassed(this.#failedAtMs, ms, clock.now());
   }
 
   /** Logs once, not for each attempt. */
-  #note(due: Due<Content>, { taken, problem }: Attempt): void {
-    const { clock, logger, maxRestMs } = this.#options;
-    if (taken) {
-      this.#tries.delete(due.key);
-      this.#rest = { fromMs: 0, ms: 0 };
-    } else {
-      this.#tries.set(due.key, this.#triesOf(due) + 1);
-      const ms = Math.min(Math.max(REST_MS, 2 * this.#rest.ms), maxRestMs);
-      this.#rest = { fromMs: clock.now(), ms };
-    }
+  #note({ taken, problem }: Attempt): void {
+    const { clock, logger } = this.#options;
+    this.#failures = taken ? 0 : this.#failures + 1;
+    if (!taken) this.#failedAtMs = clock.now();
     if (problem === null && this.#problem !== null)
       logger.info(`Delivered again: ${this.#transport.name}.`);
     if (problem !== null) logger[this.#problem === null ? 'warn' : 'debug'](problem);

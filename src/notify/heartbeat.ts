@@ -22,7 +22,7 @@ export function heartbeat(clock: Clock, isBehind: () => boolean): Feed<null> {
       const nowMs = clock.now();
       if (state === 'failed' || isBehind()) return [];
       if (!hasPassed(calledAtMs, HEARTBEAT_MS, nowMs)) return [];
-      return [{ key: 'call', content: null, taken: () => void (calledAtMs = nowMs) }];
+      return [{ content: null, taken: () => void (calledAtMs = nowMs) }];
     },
   };
 }

@@ -85,7 +85,6 @@ export class NewAnswers implements Feed {
   #dueOf({ form, target, url, table }: FormReport, count: number, newestMs: number): Due {
     const isTable = url === null && table !== null;
     return {
-      key: `${form.id}\n${newestMs}`,
       content: {
         level: 'info',
         headline: `${plural(count, 'new answer')} to ${shortName(form.name)}`,
