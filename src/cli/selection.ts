@@ -3,7 +3,7 @@ import { MirrorError, SettingsError, toMirrorError } from '../base/errors.ts';
 import { nearestName } from '../base/nearest-name.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { FormPlan } from '../sync/planner.ts';
-import { choosesForm, theForms } from '../sync/names.ts';
+import { theForms } from '../sync/names.ts';
 import { PAUSES } from '../sync/records.ts';
 import { heldForms, type Target } from '../sync/target.ts';
 import type { CommandCall, PlaceOptions } from './host.ts';
@@ -52,12 +52,23 @@ export function partOf(
     }));
 }
 
-/** The form that a person means by an ID, a slug, or, if only one form has it, its name. Several targets may list it. */
+/**
+ * The form that a person means by its ID, or by a slug or name that only one form has: a form that was deleted at the source and the
+ * one that replaced it may share both. Several targets may list it. Throws USAGE if several forms have the slug or name.
+ */
 function formCalled<T extends FormIdentity>(listed: readonly T[], wanted: string): T | undefined {
   const forms = [...new Map(listed.map((form) => [form.id, form])).values()];
-  const exact = forms.find((form) => choosesForm([wanted], form));
-  const named = forms.filter((form) => form.name.toLowerCase() === wanted.toLowerCase());
-  return exact ?? (named.length === 1 ? named[0] : undefined);
+  const isCalled = [
+    ({ id }: T) => id === wanted,
+    ({ slug }: T) => slug === wanted,
+    ({ name }: T) => name.toLowerCase() === wanted.toLowerCase(),
+  ];
+  const found = isCalled.map((test) => forms.filter(test)).find((some) => some.length > 0) ?? [];
+  if (found.length <= 1) return found[0];
+  throw new MirrorError(
+    'USAGE',
+    `Several forms are called ${wanted}: ${found.map(({ id }) => id).join(', ')}. Name one by its ID. forms-mirror forms lists the IDs of the forms that the source has.`,
+  );
 }
 
 /** The same. Throws USAGE, which names the existing forms. */

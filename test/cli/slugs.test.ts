@@ -121,3 +121,30 @@ describe('a slug in the settings', () => {
     expect(await place.sync()).toMatchObject({ code: 0, codes: [`${MEDICAL} ok`] });
   });
 });
+
+describe('a slug in a command', () => {
+  it('means no form if a deleted one and its replacement have it', async () => {
+    const place = await open({ TARGET_FIELDS: '*' });
+    await place.sync();
+    place.store.deleteForm(CONTACT);
+    place.addForm('frm-new', 'contact');
+    await place.sync();
+    const exported = async (form: string) => {
+      const { code, stdout, stderr } = await runCli(['export', form], place.settings);
+      return { code, answers: stdout.match(/frm-\w+ \d/g)?.toSorted(), stderr };
+    };
+    for (const command of [['export'], ['pause', '--form'], ['purge', '--unselected', '--form']]) {
+      const { code, stderr } = await runCli([...command, 'contact'], place.settings);
+      expect([command, code, stderr]).toEqual([
+        command,
+        2,
+        expect.stringContaining(`Several forms are called contact: ${CONTACT}, frm-new.`),
+      ]);
+    }
+    expect(await exported(CONTACT)).toMatchObject({ code: 0, answers: answersOf(CONTACT) });
+    expect(await exported('frm-new')).toMatchObject({ code: 0, answers: answersOf('frm-new') });
+    expect(await place.sync(place.settings, '--form', 'contact')).toMatchObject({
+      codes: ['frm-new ok'],
+    });
+  });
+});
