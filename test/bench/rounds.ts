@@ -12,19 +12,30 @@ const STAGE_CHILD = join(import.meta.dirname, 'stage-child.ts');
 /** The measurements of rounds: `<stage>@<kind of target>`, or a stage that needs no target. */
 export type StageName =
   | 'parsed'
+  | 'typed-bare'
   | 'fetch'
   | 'write@sqlite'
   | 'write@postgres'
   | 'write@mariadb'
+  | 'both@sqlite'
+  | 'both@postgres'
+  | 'both@mariadb'
   | 'full@mariadb'
   | 'full@sqlite'
   | 'full@postgres'
   | 'distant@sqlite'
+  | 'distant-parsed'
   | 'copy@postgres'
   | 'upsert@mariadb';
 
 /** Stages without any code of the program: measured once per round, for all checkouts. */
-const PEERS: ReadonlySet<StageName> = new Set(['parsed', 'copy@postgres', 'upsert@mariadb']);
+const PEERS: ReadonlySet<StageName> = new Set([
+  'parsed',
+  'typed-bare',
+  'distant-parsed',
+  'copy@postgres',
+  'upsert@mariadb',
+]);
 
 /** Measures by round; the names are `<stage>.<measure>`. */
 export type Samples = Record<string, Measured[]>;

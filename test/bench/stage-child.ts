@@ -1,21 +1,24 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { readParsed } from './peers/bare-pages.ts';
+import { readParsed, readTypedBare } from './peers/bare-pages.ts';
 import { upsertEachBatch } from './peers/mysql-upsert.ts';
 import { copyAlone } from './peers/postgres-copy.ts';
 import { readTyped } from './stages/fetch.ts';
 import { distantRun, fullRuns } from './stages/full-run.ts';
 import type { Measured, StageCall } from './stages/stage.ts';
-import { writeAlone } from './stages/write.ts';
+import { readAndWrite, writeAlone } from './stages/write.ts';
 
 // Measures one stage in its own process, so that no stage warms up for another. Prints the measurements as JSON.
 
 const STAGES: Readonly<Record<string, (call: StageCall) => Promise<Measured[]>>> = {
   parsed: readParsed,
+  'typed-bare': readTypedBare,
   fetch: readTyped,
   write: writeAlone,
+  both: readAndWrite,
   full: fullRuns,
   distant: distantRun,
+  'distant-parsed': readParsed,
   copy: copyAlone,
   upsert: upsertEachBatch,
 };

@@ -11,7 +11,7 @@ export async function readTyped(call: StageCall): Promise<Measured[]> {
 }
 
 /** Reads the first pages through the typed client and drops them. */
-const readPages = (reader: FormReader, rows: number, inFlight: number): Promise<void> =>
+export const readPages = (reader: FormReader, rows: number, inFlight: number): Promise<void> =>
   eachPage(rows, inFlight, async (page) => {
     const { items } = await reader.page(page);
     if (items.length === 0) throw new Error(`page ${page} is empty`);
