@@ -32,7 +32,6 @@ async function open(): Promise<Place> {
     query,
     addTrigger: (table) =>
       `CREATE TRIGGER theirs BEFORE INSERT ON ${table} FOR EACH ROW SET NEW.full_name = 'other'`,
-    dropTrigger: () => 'DROP TRIGGER theirs',
     server: {
       async endHolders() {
         for (const { id } of await query(others)) await query(`KILL ${String(id)}`);

@@ -24,7 +24,6 @@ async function open(): Promise<Place> {
     addTrigger: (table) =>
       `CREATE OR REPLACE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
        CREATE TRIGGER theirs BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION swallow()`,
-    dropTrigger: (table) => `DROP TRIGGER theirs ON ${table}`,
     keepsDigits: true,
     server: {
       // Waits until the sessions and their locks are gone.

@@ -25,7 +25,6 @@ async function open(): Promise<Place> {
     },
     addTrigger: (table) =>
       `CREATE TRIGGER theirs_${table} BEFORE INSERT ON ${table} BEGIN SELECT RAISE(IGNORE); END`,
-    dropTrigger: (table) => `DROP TRIGGER theirs_${table}`,
     [Symbol.asyncDispose]: async () => rmSync(place, { recursive: true }),
   };
 }

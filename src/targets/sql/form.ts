@@ -21,7 +21,7 @@ import type { Clock } from '../../base/clock.ts';
 import { MirrorError } from '../../base/errors.ts';
 import { forgottenHash } from '../../mirror/ledger.ts';
 import type { Form, Row, SelectedField } from '../../mirror/types.ts';
-import { type FormState, liveRows, nextCommitUs } from '../../mirror/form-state.ts';
+import { type FormState, nextCommitUs } from '../../mirror/form-state.ts';
 import { Commit, type Way } from './commit.ts';
 import { BatchRefused } from './errors.ts';
 import { newestRuns } from './runs.ts';
@@ -69,6 +69,8 @@ interface FoundForm {
   readonly fields: readonly SqlField[];
   readonly columns: ReadonlySet<string>;
   readonly revision: number;
+  /** Opening it has made its table. */
+  readonly isNew: boolean;
   readonly losses: readonly string[];
   /** Null: open for reading. */
   readonly lease: AsyncDisposable | null;
@@ -110,16 +112,14 @@ export class SqlForm implements OpenForm {
   /** For these fields; made again when they change. */
   #packing: { readonly fields: readonly SqlField[]; readonly pack: Pack } | null = null;
   #isIndexed = false;
-  /** The next rows may be new: the table was empty, and all rows since were new. */
+  /** The next rows may be new: the table was just made, and all rows since were new. */
   #expectsNew: boolean;
 
   constructor(database: Database, options: SqlStoreOptions, basics: Basics, found: FoundForm) {
     [this.#database, this.#options, this.#basics] = [database, options, basics];
     [this.losses, this.#lease, this.#revision] = [found.losses, found.lease, found.revision];
     [this.#state, this.#fields, this.#stored] = [found.state, found.fields, found];
-    this.#columns = new Set(found.columns);
-    const { tally } = found.state;
-    this.#expectsNew = liveRows(tally) + tally.deleted === 0;
+    [this.#columns, this.#expectsNew] = [new Set(found.columns), found.isNew];
   }
 
   get state(): FormState {

@@ -198,7 +198,7 @@ export class SqlStore implements Store {
       const [form] = await formRecords(database, formId);
       if (form === undefined) return null;
       const columns = await columnsOf(database, form.state.place);
-      const found = { ...form, columns, losses: [], lease: null };
+      const found = { ...form, columns, isNew: false, losses: [], lease: null };
       return new SqlForm(database, this.#options, basics, found);
     });
   }
@@ -268,7 +268,7 @@ export class SqlStore implements Store {
     }
     // Someone who reads the form's rows then finds the form in the views over all forms.
     if (!isThere) await makeViews(tx, this.#options.history === 'full');
-    const found = { state, fields, columns, revision, losses, lease };
+    const found = { state, fields, columns, revision, isNew: !isThere, losses, lease };
     return new SqlForm(this.#database, this.#options, basics, found);
   }
 

@@ -21,9 +21,9 @@ import { Swallowed } from './errors.ts';
 const SYSTEM = ['id', 'status', 'created_at'];
 
 /*
- * How a batch of rows gets into the form's table. Rows that are expected to be new are loaded straight into it; its primary key
- * refuses those that are not. All others go into a temporary table; the database joins it with the form's table to find what is new
- * or differs.
+ * How a batch of rows gets into the form's table. Into a table that this run has made, and that no person has changed, rows are
+ * loaded straight; its primary key refuses those that are not new. All others go into a temporary table; the database joins it with
+ * the form's table to find what is new or differs.
  */
 
 /** The temporary table for the rows of a batch. In statements it is `s`, and the form's table is `t`. */
@@ -47,11 +47,8 @@ export interface Staging {
   differs(names: readonly string[]): string;
   /** Inserts the staged rows that are new, and updates those that differ; absent if `ON CONFLICT` does that. */
   readonly store?: (tx: Session, rows: StagedRows) => Promise<void>;
-  /**
-   * Whether the table may store something else than it is given, for example because of a person's trigger. Call it after the first
-   * write of a transaction: from then on, no one can add a trigger.
-   */
-  mayAlter(tx: Session, table: string): Promise<boolean>;
+  /** Whether a table can store something else than it is given, for example because of a person's trigger. */
+  readonly mayAlter: boolean;
   /** The answers of `t` in these columns, as JSON. */
   answers(names: readonly string[]): string;
 }
@@ -92,7 +89,7 @@ const typesOf = ({ types }: Dialect, columns: readonly BatchColumn[]): string[] 
   ...columns.map(({ type }) => types[type]),
 ];
 
-/** Loads rows that are expected to be new straight into the form's table. Throws Swallowed if it may store something else. */
+/** Loads rows that are expected to be new straight into the form's table. */
 export async function loadNew(
   tx: Session,
   { columns, rows }: Batch,
@@ -107,7 +104,6 @@ export async function loadNew(
     rows: rows.map(({ packed }) => packed),
     same: [at, at],
   });
-  if (await staging.mayAlter(tx, table)) throw new Swallowed(table);
   const more = new Map<string, number>();
   for (const { status } of rows) addTo(more, status, 1);
   return { inserted: rows.length, updated: 0, more };
@@ -150,7 +146,7 @@ export async function stagedUpsert(
   if (updated > 0) await keepVersions(tx, writing, `${staging.matched(to)} WHERE ${ends}`);
   const store = staging.store ?? storeByConflict;
   await store(tx, { to, names, at, isOther, inserted, updated });
-  if (!(await staging.mayAlter(tx, table))) return written;
+  if (!staging.mayAlter) return written;
   const [left] = await tx.query(
     `SELECT count(*) AS n FROM ${joined} WHERE t.id IS NULL OR ${isOther}`,
   );

@@ -35,11 +35,6 @@ const MODES = [
   'NO_ENGINE_SUBSTITUTION',
 ];
 
-const OURS = `privilege_type = 'TRIGGER' AND grantee = concat('''', replace(current_user(), '@', '''@'''), '''')`;
-/** Does not find a right through a role or a name pattern: triggers then count as unknown. */
-const RIGHT_TO_TRIGGERS = `SELECT grantee FROM information_schema.user_privileges WHERE ${OURS}
-  UNION SELECT grantee FROM information_schema.schema_privileges WHERE ${OURS} AND table_schema = database()`;
-
 const settings = (product: MysqlProduct): string[] => [
   `SET NAMES utf8mb4 COLLATE ${EXACT[product]}`,
   `SET SESSION sql_mode = '${MODES.join(',')}', time_zone = '+00:00', autocommit = 1, wait_timeout = ${SILENCE_LIMIT_S},
@@ -62,8 +57,6 @@ export const mysqlDriver = (options: ConnectionOptions): Driver => ({
 /** A session of a server. Reads values as the texts that the server writes, so that numbers keep all their digits. */
 export class MysqlSession implements Connection {
   dialect = mysqlDialect('MySQL');
-  /** The server shows the triggers of every table. A user without the right to them sees none. */
-  seesTriggers = false;
   readonly #connection: MysqlConnection;
   readonly #database: string;
   readonly #locks = new Set<string>();
@@ -100,7 +93,6 @@ export class MysqlSession implements Connection {
       const product = /mariadb/i.test(String(row?.['v'])) ? 'MariaDB' : 'MySQL';
       for (const each of settings(product)) await session.run(each);
       session.dialect = mysqlDialect(product);
-      session.seesTriggers = (await session.query(RIGHT_TO_TRIGGERS)).length > 0;
       return session;
     } catch (error) {
       session.#connection.destroy();

@@ -25,13 +25,7 @@ const STAGING: Staging = {
   matched: (to) => `temp.${STAGE} AS s CROSS JOIN ${to} AS t ON t.id = s.id`,
   differs: (names) =>
     `(${names.map((name) => `t.${name}`).join(', ')}) IS NOT (${names.map((name) => `s.${name}`).join(', ')})`,
-  async mayAlter(tx, table) {
-    const triggers = await tx.query(
-      "SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = $1",
-      [table],
-    );
-    return triggers.length > 0;
-  },
+  mayAlter: true,
   answers: answersJson,
 };
 
