@@ -129,8 +129,8 @@ export interface OpenForm extends ReadForm {
    */
   take(rows: readonly Row[]): Promise<readonly Row[]>;
   /**
-   * Stores a change, all or nothing. Rejects with TARGET_BUSY if another writer has committed since this one opened the form. A row
-   * that the target refuses because of the row itself is listed as `rejected`. A target that refuses rows for a reason of its own
+   * Stores a change, all or nothing. Rejects with TARGET_BUSY if it has something to write, and another writer has committed since
+   * this one opened the form. A row that the target refuses because of the row itself is listed as `rejected`. A target that refuses rows for a reason of its own
    * has failed (L6).
    */
   commit(change: Change): Promise<Applied>;

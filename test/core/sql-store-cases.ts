@@ -380,6 +380,7 @@ function serverCases(place: () => Place, { store, values, write }: Bed): void {
     await using two = await store();
     const form = formOf('writers', [NAME]);
     const first = await one.open(form);
+    await first.prepare(form, [NAME]);
     await expect(two.open(form)).rejects.toMatchObject({ code: 'TARGET_BUSY' });
     await place().server?.endHolders();
     await using again = await store();

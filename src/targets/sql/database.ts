@@ -9,6 +9,8 @@ export interface Connection extends Session {
   readonly isLost: boolean;
   begin(): Promise<void>;
   end(how: 'COMMIT' | 'ROLLBACK'): Promise<void>;
+  /** Ends a transaction that wrote nothing to keep. Default: `ROLLBACK`. */
+  leave?(): Promise<void>;
   /** Opens a snapshot: later writes are not visible. */
   freeze(): Promise<void>;
   /** Takes a lock that ends with this process. Returns a function that releases it, or null if another writer has the lock. */
@@ -104,7 +106,7 @@ export class Database implements Session, AsyncDisposable {
 
   /**
    * Runs a transaction; transactions run one after the other. In MySQL, a statement that creates a table, column or view commits
-   * everything before it, and a new transaction begins after it. If `isKept` is false, the work is undone.
+   * everything before it, and a new transaction begins after it. If `isKept` is false, the work has written nothing to keep.
    */
   transaction<T>(
     work: (tx: Session) => Promise<T>,
@@ -114,7 +116,8 @@ export class Database implements Session, AsyncDisposable {
       try {
         await connection.begin();
         const result = await work(connection);
-        await connection.end(isKept(result) ? 'COMMIT' : 'ROLLBACK');
+        if (isKept(result)) await connection.end('COMMIT');
+        else await (connection.leave?.() ?? connection.end('ROLLBACK'));
         return result;
       } catch (error) {
         await connection.end('ROLLBACK').catch(() => {});

@@ -405,8 +405,8 @@ export class SqlForm implements OpenForm {
   }
 
   /**
-   * One transaction of this writer. Rejects with TARGET_BUSY, and undoes everything, if another writer has committed since. `last`:
-   * runs after the state is written.
+   * One transaction of this writer. Rejects with TARGET_BUSY, and undoes everything, if another writer has committed since. If
+   * nothing is new, the next commit finds that out; a run ends with one. `last`: runs after the state is written.
    */
   async #write<T>(
     work: (tx: Session) => Promise<Written<T>>,
@@ -417,6 +417,7 @@ export class SqlForm implements OpenForm {
     const write = async (tx: Session): Promise<Stored & Written<T>> => {
       const done = await work(tx);
       const { state = this.#state, fields = this.#fields } = done;
+      if (done.isNew === false) return { ...done, state, fields };
       await change(
         tx,
         'UPDATE _mirror_state SET revision = revision + 1, state = $1, fields = $2 WHERE form_id = $3 AND revision = $4',
@@ -426,10 +427,9 @@ export class SqlForm implements OpenForm {
           `Another process has written form ${slug} in target ${this.#options.name}.`,
         ),
       );
-      if (done.isNew !== false) await last(tx);
+      await last(tx);
       return { ...done, state, fields };
     };
-    // Checks the revision even if nothing was written, because another writer may be at work.
     const done = await this.#database.transaction(write, ({ isNew }) => isNew !== false);
     if (done.isNew !== false) {
       const { state, fields } = done;

@@ -102,6 +102,11 @@ export class SqliteConnection implements Connection {
     if (this.#db.isTransaction) await this.#execute(how);
   }
 
+  /** Writes nothing to the file. After a ROLLBACK of a new table, SQLite reads its schema and compiles all statements again. */
+  leave(): Promise<void> {
+    return this.end('COMMIT');
+  }
+
   /** The first read takes the snapshot. */
   freeze(): Promise<void> {
     return this.#execute('BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1');

@@ -11,9 +11,16 @@ const PAIRS_AT_ONCE = 60;
 
 const STAGING: Staging = {
   stage: `temp.${STAGE}`,
+  /** One with these columns is kept, because SQLite compiles all statements again after a table is made. */
   async make(tx, columns) {
+    const table = `TABLE ${STAGE} (${columns})`;
+    const [made] = await tx.query('SELECT sql FROM temp.sqlite_schema WHERE name = $1', [STAGE]);
+    if (made?.['sql'] === `CREATE ${table}`) {
+      await tx.run(`DELETE FROM temp.${STAGE}`);
+      return;
+    }
     await tx.run(`DROP TABLE IF EXISTS temp.${STAGE}`);
-    await tx.run(`CREATE TEMPORARY TABLE ${STAGE} (${columns})`);
+    await tx.run(`CREATE TEMPORARY ${table}`);
   },
   pack: (values) => values,
   async load(tx, { into, names, rows, same }) {
