@@ -13,7 +13,6 @@ import {
   type OutcomeName,
 } from '../mirror/form-state.ts';
 import { noteGone, openForWriting } from './mirroring.ts';
-import { withBill } from '../targets/billing.ts';
 import { loadProfile } from './profile.ts';
 import { NOTHING_APPLIED, type Sink } from './sink.ts';
 import { sync } from './sync.ts';
@@ -44,7 +43,7 @@ export interface RunReport extends Run {
  * stored before stay. If another process takes the form over during the run, which a spreadsheet does not prevent, the run starts
  * over, within the time that it may wait.
  */
-export function runForm(
+export async function runForm(
   target: Target,
   identity: FormIdentity,
   asked: RunOptions,
@@ -52,13 +51,11 @@ export function runForm(
 ): Promise<RunReport> {
   const { clock } = target;
   const untilMs = clock.now() + (asked.waitMs ?? 0);
-  return withBill(async () => {
-    for (;;) {
-      const waitMs = untilMs - clock.now();
-      const report = await runOnce(target, identity, { ...asked, waitMs }, signal);
-      if (report.outcome !== 'busy' || clock.now() >= untilMs) return report;
-    }
-  });
+  for (;;) {
+    const waitMs = untilMs - clock.now();
+    const report = await runOnce(target, identity, { ...asked, waitMs }, signal);
+    if (report.outcome !== 'busy' || clock.now() >= untilMs) return report;
+  }
 }
 
 async function runOnce(

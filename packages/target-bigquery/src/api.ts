@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../../src/base/clock.ts';
 import { parseRetryAfter, type RetryPolicy, withRetry } from '../../../src/base/retry.ts';
-import { addToBill } from '../../../src/targets/billing.ts';
 import { credentialsFailure, factsOf } from '../../../src/targets/google/call-failure.ts';
 import { BigQueryError } from './errors.ts';
 
@@ -171,9 +170,7 @@ export class BigQueryApi {
         },
       });
     while (answer.jobComplete !== true) answer = await next();
-    const billed = Number(answer.totalBytesBilled ?? answer.totalBytesProcessed ?? 0);
-    addToBill(billed);
-    this.options.onBilled?.(billed);
+    this.options.onBilled?.(Number(answer.totalBytesBilled ?? answer.totalBytesProcessed ?? 0));
     const fields = answer.schema?.fields ?? [];
     const session = answer.sessionInfo?.sessionId;
     for (;;) {

@@ -1,5 +1,4 @@
 import { change, type Dialect } from '../../../src/targets/sql/dialect.ts';
-import { billedBytes } from '../../../src/targets/billing.ts';
 import { STAGE, type Staging } from '../../../src/targets/sql/write-rows.ts';
 import { describeBigQueryError, type Subject } from './errors.ts';
 import type { BigQuerySession } from './session.ts';
@@ -68,7 +67,6 @@ export const bigQueryDialect = (subject: Subject): Dialect => ({
   relationsQuery: RELATIONS,
   exact: () => undefined,
   staging: STAGING,
-  billedBytes,
   views: bigQueryViews,
   // A partition is a month, and nothing else finds rows by date.
   indexLive: async () => {},

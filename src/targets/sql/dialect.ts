@@ -177,8 +177,6 @@ export interface Dialect {
   putView(tx: Session, name: string, select: string): Promise<void>;
   /** Drops a view of ours. Rejects, and leaves everything unchanged, if views that people built on it need it. Absent: those views break. */
   dropView?(tx: Session, name: string): Promise<void>;
-  /** The bytes billed to the current run so far, for `mirror_runs`; absent if a database does not bill. */
-  readonly billedBytes?: () => number;
   /** How it writes the public views. */
   readonly views: ViewFragments;
   /** Describes tables, columns and views for tools that read them; absent if the database cannot. Never rejects. */

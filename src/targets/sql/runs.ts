@@ -78,7 +78,6 @@ export async function addRun(tx: Session, formId: string, run: Run): Promise<voi
     code: run.code,
     error: run.error,
     ...Object.fromEntries(COUNTS.map((name) => [name, run[name]])),
-    ...(dialect.billedBytes !== undefined && { bytes_billed: dialect.billedBytes() }),
   };
   await insert(tx, '_mirror_runs', [row], ['form_id', 'started_at']);
   // Not with every run, because some databases bill the statement.

@@ -29,7 +29,6 @@ export async function ensureSchema(database: Database): Promise<void> {
     const { dialect } = tx;
     await dialect.alone(tx);
     const { time, integer, key, id, word, text } = dialect.types;
-    const bytes = dialect.billedBytes === undefined ? '' : `bytes_billed ${integer},`;
     for (const table of [
       `_mirror_state (form_id ${key} PRIMARY KEY, revision ${integer} NOT NULL, state ${text} NOT NULL, fields ${text} NOT NULL)`,
       `_mirror_entries (form_id ${key}, kind ${word}, id ${id}, status ${text}, created_at ${time}, reason ${text} NOT NULL,
@@ -38,7 +37,7 @@ export async function ensureSchema(database: Database): Promise<void> {
         created_at ${time}, deleted_at ${time}, answers ${text}, PRIMARY KEY (form_id, submission_id, until))`,
       `_mirror_runs (form_id ${key}, started_at ${time}, ended_at ${time} NOT NULL, outcome ${text} NOT NULL, code ${text}, error ${text},
         requests ${integer} NOT NULL, inserted ${integer} NOT NULL, updated ${integer} NOT NULL, unchanged ${integer} NOT NULL,
-        deleted ${integer} NOT NULL, rejected ${integer} NOT NULL, held ${integer} NOT NULL, is_whole ${integer} NOT NULL, ${bytes}
+        deleted ${integer} NOT NULL, rejected ${integer} NOT NULL, held ${integer} NOT NULL, is_whole ${integer} NOT NULL,
         PRIMARY KEY (form_id, started_at))`,
       `_mirror_records (name ${key} PRIMARY KEY, revision ${integer} NOT NULL, value ${text} NOT NULL)`,
     ])
