@@ -1,5 +1,5 @@
 import { SYSTEM_COLUMNS, viewLabels } from '../../mirror/column-names.ts';
-import type { FormSnapshot, SnapshotColumn } from '../../mirror/port.ts';
+import type { FormTable, TableColumn } from '../../mirror/port.ts';
 import type { Cell } from '../../mirror/types.ts';
 import type { Database } from './database.ts';
 import { columnsOf, pagesOf, quoted, type SqlRow, textOf, timeOf } from './dialect.ts';
@@ -9,23 +9,17 @@ import { formRecords } from './schema.ts';
 const ROWS_A_PIECE = 1_000;
 
 /** Rows by date, the oldest first, then rows without a date. */
-const LIVE = [
-  { where: ['_deleted_at IS NULL', 'created_at IS NOT NULL'], keys: ['created_at', 'id'] },
-  { where: ['_deleted_at IS NULL', 'created_at IS NULL'], keys: ['id'] },
+const PARTS = [
+  { dated: 'created_at IS NOT NULL', keys: ['created_at', 'id'] },
+  { dated: 'created_at IS NULL', keys: ['id'] },
 ];
-const DELETED = { where: ['_deleted_at IS NOT NULL'], keys: ['id'] };
 
-/** A form at one instant. Null without such a form. */
-export async function formSnapshot(
-  database: Database,
-  formId: string,
-): Promise<FormSnapshot | null> {
-  await using opened = new AsyncDisposableStack();
-  const session = opened.use(await database.snapshot());
-  const [form] = await formRecords(session, formId);
+/** A form for an export. Null without such a form. */
+export async function formTable(database: Database, formId: string): Promise<FormTable | null> {
+  const [form] = await formRecords(database, formId);
   if (form === undefined) return null;
   const { place } = form.state;
-  const present = await columnsOf(session, place);
+  const present = await columnsOf(database, place);
   const fields = form.fields
     .filter(({ column, isInMore }) => column !== null && present.has(isInMore ? MORE : column))
     .toSorted((a, b) => a.position - b.position);
@@ -33,7 +27,7 @@ export async function formSnapshot(
   if (present.has(MORE)) names.push(MORE);
   const labels = viewLabels(fields, SYSTEM_COLUMNS, Number.POSITIVE_INFINITY);
   const [before, after] = [SYSTEM_COLUMNS.slice(0, 3), SYSTEM_COLUMNS.slice(3)];
-  const named = (name: string): SnapshotColumn => ({ name, label: name });
+  const named = (name: string): TableColumn => ({ name, label: name });
   const cellsOf = (each: SqlRow): Cell[] => {
     const system = (name: string): Cell =>
       name.endsWith('_at') ? timeOf(each[name]) : textOf(each[name]);
@@ -44,7 +38,6 @@ export async function formSnapshot(
       ...after.map(system),
     ];
   };
-  const held = opened.move();
   return {
     columns: [
       ...before.map(named),
@@ -52,9 +45,10 @@ export async function formSnapshot(
       ...after.map(named),
     ],
     async *rows({ withDeleted }) {
-      for (const part of withDeleted ? [...LIVE, DELETED] : LIVE)
-        for await (const page of pagesOf(session, {
-          ...part,
+      for (const { dated, keys } of PARTS)
+        for await (const page of pagesOf(database, {
+          where: withDeleted ? [dated] : [dated, '_deleted_at IS NULL'],
+          keys,
           select: [...SYSTEM_COLUMNS, ...names.map(quoted)].join(', '),
           from: quoted(place),
           params: [],
@@ -62,6 +56,5 @@ export async function formSnapshot(
         }))
           yield page.map(cellsOf);
     },
-    [Symbol.asyncDispose]: () => held.disposeAsync(),
   };
 }
