@@ -29,7 +29,7 @@ export const sqlOpener =
     const { Database } = await import('./database.ts');
     const { SqlStore } = await import('./store.ts');
     const connected = await driver(clock, options);
-    const database = new Database(connected, `Target ${name} (${shown})`, clock);
+    const database = new Database(connected, `Target ${name} (${shown})`);
     return new SqlStore(database, { name, clock, history });
   };
 

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../base/clock.ts';
 import { isAbort, MirrorError } from '../../base/errors.ts';
 import { type Dialect, isTrue, type Param, type Session, type SqlRow } from './dialect.ts';
 
@@ -32,8 +31,6 @@ export interface Driver {
   };
 }
 
-const SETTLE_MS = 1_000;
-
 /**
  * One database. It connects at first use, and again after a connection was lost. Locks are lost with the connection; revisions then
  * keep writers apart. Rejects with errors in words for people, except within a transaction, where errors are the driver's.
@@ -41,16 +38,14 @@ const SETTLE_MS = 1_000;
 export class Database implements Session, AsyncDisposable {
   readonly #driver: Driver;
   readonly #place: string;
-  readonly #clock: Clock;
   #connection: Connection | undefined;
   #dialect: Dialect;
   #turn: Promise<unknown> = Promise.resolve();
   #isClosed = false;
-  #settling: AbortController | undefined;
 
   /** `place`: the target and its address, for messages; no password. */
-  constructor(driver: Driver, place: string, clock: Clock) {
-    [this.#driver, this.#place, this.#clock] = [driver, place, clock];
+  constructor(driver: Driver, place: string) {
+    [this.#driver, this.#place] = [driver, place];
     this.#dialect = driver.dialect;
   }
 
@@ -59,7 +54,6 @@ export class Database implements Session, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#settling?.abort();
     await this.#turn;
     this.#isClosed = true;
     const connection = this.#connection;
@@ -137,18 +131,9 @@ export class Database implements Session, AsyncDisposable {
     return this.#inTurn(async (connection) => connection.scrub?.());
   }
 
-  /** Writes everything into the files within a second. Many runs in a row then wait for the disk once. */
-  settleSoon(): void {
-    if (this.#settling !== undefined || this.#connection?.settle === undefined) return;
-    const timer = new AbortController();
-    this.#settling = timer;
-    const settle = async (): Promise<void> => {
-      await this.#clock.sleep(SETTLE_MS, timer.signal);
-      this.#settling = undefined;
-      await this.#inTurn(async (connection) => connection.settle?.());
-    };
-    // If it fails, the next run or closing settles.
-    settle().catch(() => {});
+  /** Writes everything into the files. If that fails, the next run or closing does it. */
+  async settle(): Promise<void> {
+    await this.#inTurn(async (connection) => connection.settle?.()).catch(() => {});
   }
 
   /** One after the other: a connection has one transaction at a time. */

@@ -346,7 +346,7 @@ export class SqlForm implements OpenForm {
     const behind = await this.#followViews();
     // An erasure that was killed left the erased answers in the files.
     if (this.#basics.isScrubDue) await this.#scrub();
-    else this.#database.settleSoon();
+    else await this.#database.settle();
     return behind.map(viewBehind);
   }
 

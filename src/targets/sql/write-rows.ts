@@ -76,9 +76,6 @@ interface StagedRows {
   readonly at: string;
   /** A condition on a staged row and the existing one: they differ, or the existing one is not live. */
   readonly isOther: string;
-  /** How many of them are new, and how many differ. */
-  readonly inserted: number;
-  readonly updated: number;
 }
 
 /** The types of {@link SYSTEM} and of columns of answers. */
@@ -145,7 +142,7 @@ export async function stagedUpsert(
   const ends = answers === null ? 't.status <> s.status' : isOther;
   if (updated > 0) await keepVersions(tx, writing, `${staging.matched(to)} WHERE ${ends}`);
   const store = staging.store ?? storeByConflict;
-  await store(tx, { to, names, at, isOther, inserted, updated });
+  await store(tx, { to, names, at, isOther });
   if (!staging.mayAlter) return written;
   const [left] = await tx.query(
     `SELECT count(*) AS n FROM ${joined} WHERE t.id IS NULL OR ${isOther}`,

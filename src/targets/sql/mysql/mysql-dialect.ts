@@ -24,14 +24,12 @@ const STAGING: Staging = {
   joined,
   matched,
   differs: (names) => `NOT (${names.map((name) => `t.${name} <=> s.${name}`).join(' AND ')})`,
-  async store(tx, { to, names, at, isOther, inserted, updated }) {
+  async store(tx, { to, names, at, isOther }) {
     const time = textLiteral(at);
-    if (updated > 0)
-      await tx.run(
-        `UPDATE ${matched(to)} SET ${names.map((name) => `t.${name} = s.${name}`).join(', ')}, t._changed_at = ${time}, t._deleted_at = NULL
-         WHERE ${isOther}`,
-      );
-    if (inserted === 0) return;
+    await tx.run(
+      `UPDATE ${matched(to)} SET ${names.map((name) => `t.${name} = s.${name}`).join(', ')}, t._changed_at = ${time}, t._deleted_at = NULL
+       WHERE ${isOther}`,
+    );
     await tx.run(
       `INSERT INTO ${to} (id, ${names.join(', ')}, _first_seen_at, _changed_at)
        SELECT s.id, ${names.map((name) => `s.${name}`).join(', ')}, ${time}, ${time} FROM ${joined(to)} WHERE t.id IS NULL`,
