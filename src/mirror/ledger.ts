@@ -197,14 +197,18 @@ export const FORGET_AGAIN =
   'Then run forms-mirror forget again for submissions that were erased on request.';
 
 /**
- * The record of a forgotten submission, so that no run brings it back: a hash keyed by a random salt that is stored beside it. It
- * does not show the ID, and cannot be joined with another list. A reader of the target can still find out whether a known ID was
- * forgotten. The key is not a setting, because a changed setting would bring the rows back.
+ * The digest by which a target knows a forgotten submission, so that no run brings it back: a random salt, and a hash that it keys.
+ * It does not show the ID, and cannot be joined with another list. A reader of the target can still find out whether a known ID was
+ * forgotten. The salt is not a setting, because a changed setting would bring the rows back.
  */
-export function forgottenHash(salt: string, formId: string, submissionId: string): string {
+export function forgottenDigest(salt: string, formId: string, submissionId: string): string {
   const id = JSON.stringify([formId, submissionId]);
-  return createHmac('sha256', salt).update(id).digest('base64url');
+  return salt + createHmac('sha256', salt).update(id).digest('base64url');
 }
 
-/** The salt of a form's first forgotten submission; later ones use the same. */
-export const newSalt = (): string => randomBytes(16).toString('base64url');
+const SALT_BYTES = 16;
+const SALT_CHARACTERS = Math.ceil((SALT_BYTES * 8) / 6);
+
+/** The salt for all digests of a form: that of any of them, or a new one before the first. */
+export const saltOf = (digest: string | undefined): string =>
+  digest?.slice(0, SALT_CHARACTERS) ?? randomBytes(SALT_BYTES).toString('base64url');

@@ -292,7 +292,7 @@ export interface FormTable {
  * The subject of a notice. `ID_COLUMN_DELETED`: no run can succeed; `CELLS_PROTECTED`: some protected or merged cells are not
  * written; `VIEW_BEHIND`: a view lacks forms or fields, because it could not be replaced; `ANSWERS_BESIDE`: some answers do not
  * have their column's type and are in the column beside it; `UNSELECTED_ANSWERS`: columns hold answers that the settings do not
- * allow; `SCRUB_PENDING`: files of the target may still contain erased answers; the others concern single rows or columns.
+ * allow; the others concern single rows or columns.
  */
 export type NoticeCode =
   | 'ID_COLUMN_DELETED'
@@ -301,8 +301,7 @@ export type NoticeCode =
   | 'CELLS_PROTECTED'
   | 'VIEW_BEHIND'
   | 'ANSWERS_BESIDE'
-  | 'UNSELECTED_ANSWERS'
-  | 'SCRUB_PENDING';
+  | 'UNSELECTED_ANSWERS';
 
 /**
  * A change that a person made in a target or to its permissions, and that the mirror keeps. For pages and commands; it contains no

@@ -30,8 +30,4 @@ export const NOTICES: Readonly<Record<NoticeCode, readonly [meaning: string, rem
     'Columns may still contain answers that the settings do not allow: of fields that are not selected, or plain ones of fields that are to be hashed in a form that no run writes to.',
     'Select the fields or the form again. Or empty the columns with forms-mirror purge --unselected, which cannot be undone.',
   ],
-  SCRUB_PENDING: [
-    "Erased or replaced answers may still be in the database's files.",
-    'The next run removes them. To do it now, run forms-mirror sync.',
-  ],
 };

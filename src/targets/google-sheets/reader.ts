@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { plural } from '../../base/format.ts';
-import { countsOf, forgottenHash, isIn, tallyOf } from '../../mirror/ledger.ts';
+import { countsOf, forgottenDigest, isIn, saltOf, tallyOf } from '../../mirror/ledger.ts';
 import { type FormState, liveRows } from '../../mirror/form-state.ts';
 import type {
   Count,
@@ -98,9 +98,12 @@ export class SheetReader implements ReadForm {
   /** The rows without their answers. */
   protected readonly readRows: () => Promise<Known['rows']>;
   #cells: Promise<Table> | null = null;
+  readonly #salt: string;
 
   constructor(file: SheetFile, known: Known, readRows: () => Promise<Known['rows']>) {
     [this.file, this.known, this.readRows] = [file, known, readRows];
+    const entries = known.entries.values();
+    this.#salt = saltOf(entries.find(({ kind }) => kind === 'forgotten')?.id);
   }
 
   get state(): FormState {
@@ -167,5 +170,5 @@ export class SheetReader implements ReadForm {
     this.state.tally.forgotten > 0 && this.known.entries.has(`forgotten ${this.digestOf(id)}`);
 
   protected readonly digestOf = (id: string): string =>
-    forgottenHash(this.file.salt, this.state.formId, id);
+    forgottenDigest(this.#salt, this.state.formId, id);
 }

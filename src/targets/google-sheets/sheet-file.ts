@@ -1,7 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import type { Clock } from '../../base/clock.ts';
 import { MirrorError, safeText } from '../../base/errors.ts';
-import { newSalt } from '../../mirror/ledger.ts';
 import type { ReadValue } from './api/cell-value.ts';
 import { warnBeforeEdits } from './api/formatting.ts';
 import { type ColumnKey, createMetadata, METADATA_KEYS, tabMark } from './api/metadata.ts';
@@ -13,7 +12,6 @@ import {
   documentKey,
   EMPTY_STATE_TAB,
   readStateTab,
-  SALT,
   type StateChange,
   type StateTab,
   textIn,
@@ -86,15 +84,9 @@ export class SheetFile {
   #turn: Promise<unknown> = Promise.resolve();
   #view: View | null = null;
   #viewedAtMs = -Infinity;
-  readonly #newSalt = newSalt();
 
   constructor(api: SheetsApi, clock: Clock) {
     [this.api, this.clock] = [api, clock];
-  }
-
-  /** The salt for the names of forgotten submissions. The first write stores it, unless another process has stored one before. */
-  get salt(): string {
-    return (this.#view && textIn(this.#view.stateTab, SALT)) ?? this.#newSalt;
   }
 
   /** Reads the spreadsheet: its structure, and the hidden tab if another process has written since. */
@@ -233,7 +225,7 @@ export class SheetFile {
       );
       place = { sheetId, rowCount: STATE_ROWS };
     }
-    const all = changeStateTab(stateTab, place, [...put, { ...SALT, text: this.salt }]);
+    const all = changeStateTab(stateTab, place, put);
     const shown = isShown ? this.show({ structure, stateTab: all.tab }) : NOTHING;
     const { sheetId } = place;
     const noted = changeStateTab(all.tab, { ...all, sheetId }, shown.put);

@@ -40,9 +40,6 @@ export interface StateTab {
 /** The row of something that belongs to no form. */
 export const recordKey = (key: string): StateKey => ({ kind: 'record', formId: '', key });
 
-/** The row with the salt for the names of forgotten submissions. */
-export const SALT = recordKey('salt');
-
 export const EMPTY_STATE_TAB: StateTab = { rows: new Map(), end: 0 };
 
 /** A cell holds 50,000 characters; a longer text continues in the cells beside it. */

@@ -19,7 +19,7 @@ import type {
 } from '../../mirror/port.ts';
 import type { Clock } from '../../base/clock.ts';
 import { MirrorError } from '../../base/errors.ts';
-import { forgottenHash } from '../../mirror/ledger.ts';
+import { forgottenDigest, saltOf } from '../../mirror/ledger.ts';
 import type { Form, Row, SelectedField } from '../../mirror/types.ts';
 import { type FormState, nextCommitUs } from '../../mirror/form-state.ts';
 import { Commit, type Way } from './commit.ts';
@@ -51,7 +51,7 @@ import {
   withColumns,
   withTextColumns,
 } from './fields.ts';
-import { addColumns, type Basics, SCRUB, writeRecord } from './schema.ts';
+import { addColumns, scrub, scrubLater } from './schema.ts';
 import { countTally, effectOf, entriesOf } from './tally.ts';
 import { rebuildViews } from './relations.ts';
 
@@ -98,7 +98,6 @@ export class SqlForm implements OpenForm {
   readonly losses: readonly string[];
   readonly #database: Database;
   readonly #options: SqlStoreOptions;
-  readonly #basics: Basics;
   readonly #lease: AsyncDisposable | null;
   #state: FormState;
   #fields: readonly SqlField[];
@@ -111,12 +110,14 @@ export class SqlForm implements OpenForm {
   #wanted: readonly SqlField[] | null = null;
   /** For these fields; made again when they change. */
   #packing: { readonly fields: readonly SqlField[]; readonly pack: Pack } | null = null;
+  /** See {@link saltOf}; null until a digest is needed. */
+  #salt: string | null = null;
   #isIndexed = false;
   /** The next rows may be new: the table was just made, and all rows since were new. */
   #expectsNew: boolean;
 
-  constructor(database: Database, options: SqlStoreOptions, basics: Basics, found: FoundForm) {
-    [this.#database, this.#options, this.#basics] = [database, options, basics];
+  constructor(database: Database, options: SqlStoreOptions, found: FoundForm) {
+    [this.#database, this.#options] = [database, options];
     [this.losses, this.#lease, this.#revision] = [found.losses, found.lease, found.revision];
     [this.#state, this.#fields, this.#stored] = [found.state, found.fields, found];
     [this.#columns, this.#expectsNew] = [new Set(found.columns), found.isNew];
@@ -218,7 +219,8 @@ export class SqlForm implements OpenForm {
 
   async forgotten(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (this.#state.tally.forgotten === 0 || ids.length === 0) return new Map();
-    const digests = new Map(ids.map((id) => [this.#digest(id), id]));
+    const digestOf = await this.#digests();
+    const digests = new Map(ids.map((id) => [digestOf(id), id]));
     const { dialect } = this.#database;
     const rows = await this.#database.query(
       `SELECT id FROM _mirror_entries WHERE form_id = $1 AND kind = 'forgotten' AND ${dialect.among('id', '$2')}`,
@@ -316,21 +318,22 @@ export class SqlForm implements OpenForm {
     const fields = this.#fields.map((field): SqlField =>
       emptied.has(field.id) ? { ...field, isFilled: false } : field,
     );
+    const digestOf = await this.#digests();
     const erased = await this.#write(async (tx) => {
       const from: Erasing = {
         tx,
         state,
         fields: this.#fields,
         columns: this.#columns,
-        digestOf: (id) => this.#digest(id),
+        digestOf,
         at: new Date(clock.now()).toISOString(),
       };
       const result = await erase(from, what);
-      await writeRecord(tx, SCRUB, 'due');
+      await scrubLater(tx);
       return { state: { ...state, tally: await countTally(tx, state) }, fields, result };
     });
     [this.#fields, this.#wanted] = [fields, null];
-    await this.#scrub();
+    await scrub(this.#database);
     return erased;
   }
 
@@ -344,9 +347,7 @@ export class SqlForm implements OpenForm {
     if (!this.#isStored(this.#state)) await this.commit({});
     if (ranges.length > 0 && ranges.every(({ readAtMs }) => readAtMs !== null)) await this.#index();
     const behind = await this.#followViews();
-    // An erasure that was killed left the erased answers in the files.
-    if (this.#basics.isScrubDue) await this.#scrub();
-    else await this.#database.settle();
+    await this.#database.settle();
     return behind.map(viewBehind);
   }
 
@@ -385,11 +386,6 @@ export class SqlForm implements OpenForm {
     if (this.#isIndexed || this.#lease === null || !this.#columns.has('id')) return;
     await this.#database.dialect.indexLive(this.#database, this.#state.place);
     this.#isIndexed = true;
-  }
-
-  async #scrub(): Promise<void> {
-    await this.#database.scrub();
-    await this.#database.run('DELETE FROM _mirror_records WHERE name = $1', [SCRUB]);
   }
 
   /**
@@ -439,8 +435,18 @@ export class SqlForm implements OpenForm {
     return done.result as T;
   }
 
-  #digest(id: string): string {
-    return forgottenHash(this.#basics.salt, this.#state.formId, id);
+  /** The digests of submissions of this form, by which it knows forgotten ones. */
+  async #digests(): Promise<(id: string) => string> {
+    const { formId, tally } = this.#state;
+    if (this.#salt === null && tally.forgotten > 0) {
+      const [known] = await this.#database.query(
+        "SELECT id FROM _mirror_entries WHERE form_id = $1 AND kind = 'forgotten' LIMIT 1",
+        [formId],
+      );
+      this.#salt = saltOf(known && textOf(known['id']));
+    }
+    const salt = (this.#salt ??= saltOf(undefined));
+    return (id) => forgottenDigest(salt, formId, id);
   }
 
   #where(query: RowQuery): { where: string[]; params: Param[] } {

@@ -1,5 +1,4 @@
 import { MirrorError } from '../../base/errors.ts';
-import { FORGET_AGAIN, newSalt } from '../../mirror/ledger.ts';
 import type { StoredRecord } from '../../mirror/port.ts';
 import type { FormState } from '../../mirror/form-state.ts';
 import type { Database } from './database.ts';
@@ -18,10 +17,9 @@ import {
 /* The mirror's own tables, which begin with `_mirror_`, and the tables of forms. */
 
 /** Raise it with every change of the stored shape: a target of another schema is not touched. */
-const SCHEMA = '8';
-/** Records: that schema, the salt for the digests of forgotten submissions, and a mark that an erasure makes. */
-const [VERSION, SALT] = ['schema', 'salt'];
-export const SCRUB = 'scrub';
+const SCHEMA = '9';
+/** Records: that schema, and a mark that an erasure makes. */
+const [VERSION, SCRUB] = ['schema', 'scrub'];
 
 /** Creates the tables if they are missing. Throws OTHER_SCHEMA for a target that another build wrote. */
 export async function ensureSchema(database: Database): Promise<void> {
@@ -44,53 +42,36 @@ export async function ensureSchema(database: Database): Promise<void> {
       await tx.run(`CREATE TABLE IF NOT EXISTS ${table}`);
     await writeRecord(tx, VERSION, SCHEMA);
     if ((await readRecord(tx, VERSION))?.value !== SCHEMA) throw otherSchema(dialect.product);
-    await writeRecord(tx, SALT, newSalt());
   });
 }
 
-/** What every reader and writer needs to know. */
-export interface Basics {
-  /** For the digests of forgotten submissions. */
-  readonly salt: string;
-  /** An erasure was killed, so its bytes may still be in the files. */
-  readonly isScrubDue: boolean;
-}
-
 /**
- * Null unless all our tables are there. Throws OTHER_SCHEMA for a target that another build wrote, and TARGET_FAILED if the list of
- * forgotten submissions cannot be read: with another salt, nothing would be found in it, and erased submissions would come back.
+ * What is stored: `none` unless all our tables are there; `erased` if an erasure was killed, so that its bytes may still be in the
+ * files. Throws OTHER_SCHEMA for a target that another build wrote.
  */
-export async function readBasics(database: Database): Promise<Basics | null> {
-  const { product } = database.dialect;
+export async function readSchema(database: Database): Promise<'none' | 'ours' | 'erased'> {
   const relations = await relationsOf(database);
-  const rows = relations.has('_mirror_records')
-    ? await database.query(
-        `SELECT name, value FROM _mirror_records WHERE name IN ('${VERSION}', '${SALT}', '${SCRUB}')`,
-      )
-    : [];
+  if (!relations.has('_mirror_records')) return 'none';
+  const rows = await database.query(
+    `SELECT name, value FROM _mirror_records WHERE name IN ('${VERSION}', '${SCRUB}')`,
+  );
   const found = new Map(rows.map(({ name, value }) => [textOf(name), JSON.parse(textOf(value))]));
-  if (found.has(VERSION) && found.get(VERSION) !== SCHEMA) throw otherSchema(product);
-  if (!found.has(SALT) && relations.has('_mirror_entries')) {
-    const listed = await database.query(
-      `SELECT 1 AS n FROM _mirror_entries WHERE kind = 'forgotten' LIMIT 1`,
-    );
-    if (listed.length > 0) throw saltLost(product);
-  }
-  if (!TABLES.every((name) => relations.has(name)) || !found.has(VERSION) || !found.has(SALT))
-    return null;
-  return { salt: String(found.get(SALT)), isScrubDue: found.has(SCRUB) };
+  if (!found.has(VERSION)) return 'none';
+  if (found.get(VERSION) !== SCHEMA) throw otherSchema(database.dialect.product);
+  if (!TABLES.every((name) => relations.has(name))) return 'none';
+  return found.has(SCRUB) ? 'erased' : 'ours';
 }
 
 const TABLES = ['state', 'entries', 'versions', 'runs', 'records'].map((name) => `_mirror_${name}`);
 
-const saltLost = (product: string): MirrorError =>
-  new MirrorError(
-    'TARGET_FAILED',
-    `The table _mirror_records in ${product} was lost or emptied, and the list of forgotten submissions cannot be read without it. ` +
-      'Nothing is written there. Restore it from a backup, or drop all tables of the mirror to copy everything again. ' +
-      FORGET_AGAIN,
-    { retryable: false },
-  );
+/** Has an erasure's bytes removed from the files, also if its process is killed after this transaction. */
+export const scrubLater = (tx: Session): Promise<void> => writeRecord(tx, SCRUB, 'due');
+
+/** Removes the bytes of erasures from the files. */
+export async function scrub(database: Database): Promise<void> {
+  await database.scrub();
+  await database.run('DELETE FROM _mirror_records WHERE name = $1', [SCRUB]);
+}
 
 const otherSchema = (product: string): MirrorError =>
   new MirrorError(

@@ -39,9 +39,9 @@ import {
   createTable,
   ensureSchema,
   formRecords,
-  type Basics,
-  readBasics,
   readRecord,
+  readSchema,
+  scrub,
   writeRecord,
 } from './schema.ts';
 import { countTally, stateWithRows } from './tally.ts';
@@ -54,8 +54,8 @@ export class SqlStore implements Store {
   readonly #database: Database;
   readonly #options: SqlStoreOptions;
 
-  /** Null: the mirror's tables did not exist when this process last checked. */
-  #basics: Basics | null = null;
+  /** What this process last found. */
+  #schema: Awaited<ReturnType<typeof readSchema>> = 'none';
   /** This process has made the missing tables. */
   #isPrepared = false;
 
@@ -73,7 +73,7 @@ export class SqlStore implements Store {
     await database.make();
     const { dialect } = database;
     const [row] = await database.query(`SELECT ${dialect.version} AS version`);
-    const isOurs = (await this.#look()) !== null;
+    const isOurs = (await this.#look()) !== 'none';
     const table = '_mirror_check';
     await database.transaction(async (tx) => {
       await dialect.alone(tx);
@@ -154,58 +154,59 @@ export class SqlStore implements Store {
     return changed === 1;
   }
 
-  /** Creates missing tables of the mirror, and views that people dropped or a killed run did not make. */
-  async #make(): Promise<Basics> {
+  /**
+   * Creates missing tables of the mirror, and views that people dropped or a killed run did not make; removes from the files what
+   * an erasure that was killed left there.
+   */
+  async #make(): Promise<void> {
     const database = this.#database;
     const before = await this.#look();
-    if (before !== null && this.#isPrepared) return before;
-    if (before === null) {
+    if (before === 'erased') await scrub(database);
+    if (before !== 'none' && this.#isPrepared) return;
+    if (before === 'none') {
       await database.make();
       await ensureSchema(database);
     }
     await rebuildViews(database, this.#options.history === 'full');
     this.#isPrepared = true;
-    const basics = before ?? (await this.#look());
-    if (basics !== null) return basics;
-    throw new MirrorError(
-      'TARGET_FAILED',
-      `${database.dialect.product}: the mirror's tables were created but are missing. Another program drops them: stop it. Or this user may not see them: grant it the right to read them.`,
-    );
+    if (before === 'none' && (await this.#look()) === 'none')
+      throw new MirrorError(
+        'TARGET_FAILED',
+        `${database.dialect.product}: the mirror's tables were created but are missing. Another program drops them: stop it. Or this user may not see them: grant it the right to read them.`,
+      );
   }
 
-  /** Null unless the mirror's tables exist. Rejects with OTHER_SCHEMA if another build wrote them. */
-  async #look(): Promise<Basics | null> {
-    this.#basics = (await this.#database.isThere()) ? await readBasics(this.#database) : null;
-    return this.#basics;
+  async #look(): Promise<'none' | 'ours' | 'erased'> {
+    this.#schema = (await this.#database.isThere()) ? await readSchema(this.#database) : 'none';
+    return this.#schema;
   }
 
-  /** The result of `read`, or `none` if the mirror's tables are missing. */
-  async #reading<T>(none: T, read: (basics: Basics) => Promise<T>): Promise<T> {
-    const basics = this.#basics ?? (await this.#look());
-    if (basics === null) return none;
+  /** Reads; `none` if the mirror's tables do not exist. */
+  async #reading<T>(none: T, read: () => Promise<T>): Promise<T> {
+    if (this.#schema === 'none' && (await this.#look()) === 'none') return none;
     try {
-      return await read(basics);
+      return await read();
     } catch (error) {
       // A person may have dropped them while this process has the target open.
-      if ((await this.#look()) === null) return none;
+      if ((await this.#look()) === 'none') return none;
       throw error;
     }
   }
 
   read(formId: string): Promise<ReadForm | null> {
-    return this.#reading(null, async (basics) => {
+    return this.#reading(null, async () => {
       const database = this.#database;
       const [form] = await formRecords(database, formId);
       if (form === undefined) return null;
       const columns = await columnsOf(database, form.state.place);
       const found = { ...form, columns, isNew: false, losses: [], lease: null };
-      return new SqlForm(database, this.#options, basics, found);
+      return new SqlForm(database, this.#options, found);
     });
   }
 
   async open(identity: FormIdentity): Promise<OpenForm> {
     const database = this.#database;
-    const basics = await this.#make();
+    await this.#make();
     const lease = await database.lock(identity.id);
     if (lease === null)
       throw new MirrorError(
@@ -213,19 +214,14 @@ export class SqlStore implements Store {
         `Another process writes form ${identity.slug} in target ${this.#options.name}.`,
       );
     try {
-      return await database.transaction((tx) => this.#openIn(tx, identity, lease, basics));
+      return await database.transaction((tx) => this.#openIn(tx, identity, lease));
     } catch (error) {
       await lease[Symbol.asyncDispose]();
       throw error;
     }
   }
 
-  async #openIn(
-    tx: Session,
-    identity: FormIdentity,
-    lease: AsyncDisposable,
-    basics: Basics,
-  ): Promise<OpenForm> {
+  async #openIn(tx: Session, identity: FormIdentity, lease: AsyncDisposable): Promise<OpenForm> {
     const { id, slug, name } = identity;
     const [known] = await formRecords(tx, id);
     // Keeps other processes from taking the name before it is chosen.
@@ -269,7 +265,7 @@ export class SqlStore implements Store {
     // Someone who reads the form's rows then finds the form in the views over all forms.
     if (!isThere) await makeViews(tx, this.#options.history === 'full');
     const found = { state, fields, columns, revision, isNew: !isThere, losses, lease };
-    return new SqlForm(this.#database, this.#options, basics, found);
+    return new SqlForm(this.#database, this.#options, found);
   }
 
   /** A free name for the table of a new form. Throws if a form's table exists without a record. */
