@@ -53,7 +53,7 @@ import {
 } from './fields.ts';
 import { addColumns, scrub, scrubLater } from './schema.ts';
 import { countTally, effectOf, entriesOf } from './tally.ts';
-import { rebuildViews } from './relations.ts';
+import { makeViews } from './relations.ts';
 
 /** How a target in a database is opened. */
 export interface SqlStoreOptions {
@@ -365,7 +365,10 @@ export class SqlForm implements OpenForm {
     ]);
     const viewsDigest = createHash('sha256').update(shown).digest('base64url');
     if (viewsDigest === this.#state.viewsDigest) return [];
-    const behind = await rebuildViews(this.#database, history === 'full');
+    const doubted = this.#state.viewsDigest === null ? place : null;
+    const behind = await this.#database.transaction((tx) =>
+      makeViews(tx, history === 'full', doubted),
+    );
     if (behind.length > 0) return behind;
     const state = { ...this.#state, viewsDigest };
     await this.#write(async () => ({ state }));

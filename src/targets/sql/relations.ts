@@ -1,5 +1,4 @@
 import { SYSTEM_COLUMNS } from '../../mirror/column-names.ts';
-import type { Database } from './database.ts';
 import { type Comment, quoted, relationsOf, type Session, type ViewedForm } from './dialect.ts';
 import { readRecord, writeRecord } from './schema.ts';
 import { answerColumns, publicViews, viewedForms } from './views.ts';
@@ -9,15 +8,16 @@ import { MORE } from './fields.ts';
 
 const KEPT = 'views';
 
-/** Like {@link makeViews}, in a transaction of its own. */
-export const rebuildViews = (database: Database, history: boolean): Promise<string[]> =>
-  database.transaction((tx) => makeViews(tx, history));
-
 /**
  * Makes the views that are missing or out of date. Returns a sentence for each view that could not be made; the next run tries
- * again at its end.
+ * again at its end. `doubted`: a table whose views are made again, even if they seem to be up to date: views follow a table or
+ * column that people rename, and would still show its contents after the mirror has made another one.
  */
-export async function makeViews(tx: Session, history: boolean): Promise<string[]> {
+export async function makeViews(
+  tx: Session,
+  history: boolean,
+  doubted: string | null = null,
+): Promise<string[]> {
   const { dialect } = tx;
   await dialect.alone(tx);
   const notes: string[] = [];
@@ -26,10 +26,12 @@ export async function makeViews(tx: Session, history: boolean): Promise<string[]
   const kept = (await readRecord(tx, KEPT))?.value ?? null;
   const made = new Map(Object.entries((kept ?? {}) as Record<string, string>));
   const relations = await relationsOf(tx);
-  const isMade = (name: string): boolean =>
-    relations.get(name) === 'view' && made.get(name) === wanted.get(name);
+  const isMade = ([name, sql]: readonly [string, string]): boolean =>
+    relations.get(name) === 'view' &&
+    made.get(name) === sql &&
+    (doubted === null || !sql.includes(quoted(doubted)));
   const gone = [...made.keys()].filter((name) => !wanted.has(name)).toReversed();
-  const open = [...wanted].filter(([name]) => !isMade(name));
+  const open = [...wanted].filter((view) => !isMade(view));
   if (kept !== null && gone.length + open.length === 0) return notes;
   const isOurs = (name: string): boolean =>
     !relations.has(name) || (made.has(name) && relations.get(name) === 'view');
@@ -78,17 +80,6 @@ export async function makeViews(tx: Session, history: boolean): Promise<string[]
 
 /** The record for one of our views that shows something else. */
 const NOT_AS_WANTED = '';
-
-/**
- * Makes the next {@link makeViews} make all views again. Views follow a table or column that people rename, and would still show
- * its contents after the mirror has made another one.
- */
-export async function distrustViews(tx: Session): Promise<void> {
-  await tx.dialect.alone(tx);
-  const made = (await readRecord(tx, KEPT))?.value ?? {};
-  const distrusted = Object.keys(made).map((name) => [name, NOT_AS_WANTED] as const);
-  await writeRecord(tx, KEPT, Object.fromEntries(distrusted), true);
-}
 
 /** Descriptions of the columns that every form's table has in addition to its fields. */
 const SYSTEM_TEXTS: Readonly<Record<(typeof SYSTEM_COLUMNS)[number], string>> = {

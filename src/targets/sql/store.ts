@@ -33,7 +33,7 @@ import {
 import { ownColumns } from './fields.ts';
 import { SqlForm, type SqlStoreOptions } from './form.ts';
 import { formTable } from './table.ts';
-import { distrustViews, makeViews, rebuildViews } from './relations.ts';
+import { makeViews } from './relations.ts';
 import { newestRuns } from './runs.ts';
 import {
   createTable,
@@ -167,7 +167,7 @@ export class SqlStore implements Store {
       await database.make();
       await ensureSchema(database);
     }
-    await rebuildViews(database, this.#options.history === 'full');
+    await database.transaction((tx) => makeViews(tx, this.#options.history === 'full'));
     this.#isPrepared = true;
     if (before === 'none' && (await this.#look()) === 'none')
       throw new MirrorError(
@@ -255,7 +255,6 @@ export class SqlStore implements Store {
     const counted: FormState = { ...before, tally };
     const isLost = losses.length > 0;
     const state = isLost ? { ...distrust(counted), viewsDigest: null } : counted;
-    if (isLost) await distrustViews(tx);
     let { revision } = form;
     // In the transaction that counts the remaining rows: no later run would notice the loss.
     if (!isDeepStrictEqual(state, form.state)) {
@@ -263,7 +262,7 @@ export class SqlStore implements Store {
       await change(tx, sql, [++revision, JSON.stringify(state), id]);
     }
     // Someone who reads the form's rows then finds the form in the views over all forms.
-    if (!isThere) await makeViews(tx, this.#options.history === 'full');
+    if (!isThere) await makeViews(tx, this.#options.history === 'full', state.place);
     const found = { state, fields, columns, revision, isNew: !isThere, losses, lease };
     return new SqlForm(this.#database, this.#options, found);
   }
