@@ -97,6 +97,9 @@ export class BigQueryError extends Error {
 /** A row that does not fit into a request. */
 export class RowTooLarge extends Error {}
 
+/** A row to insert whose ID exists. */
+export class RowExists extends Error {}
+
 /** The subject of a call, for messages. */
 export interface Subject {
   readonly project: string;
@@ -127,6 +130,8 @@ export function describeBigQueryError(
       remedy: '',
       refused: 'row',
     };
+  if (error instanceof RowExists)
+    return { ...text('TARGET_FAILED', ['a row has an ID that exists', '']), refused: 'statement' };
   if (!(error instanceof BigQueryError)) {
     const credentials = credentialsFailure(factsOf(error));
     return credentials === undefined ? undefined : denied(credentials);

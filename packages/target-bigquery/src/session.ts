@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Connection } from '../../../src/targets/sql/database.ts';
 import type { Dialect, Param, RowChanges, SqlRow } from '../../../src/targets/sql/dialect.ts';
-import { BatchRefused } from '../../../src/targets/sql/errors.ts';
 import { type Loading, STAGE } from '../../../src/targets/sql/write-rows.ts';
 import type { BigQueryApi, NamedParam } from './api.ts';
-import { BigQueryError, RowTooLarge } from './errors.ts';
+import { BigQueryError, RowExists, RowTooLarge } from './errors.ts';
 import type { Leases } from './lease.ts';
 import {
   COLUMNS_OF,
@@ -147,7 +146,7 @@ export class BigQuerySession implements Connection {
   async load({ into, names, types, rows, same }: Loading): Promise<void> {
     const values = rows as readonly (readonly Param[])[];
     const ids = values.map(([id]) => String(id));
-    if (into !== STAGE && (await this.#knows(into, ids))) throw new BatchRefused();
+    if (into !== STAGE && (await this.#knows(into, ids))) throw new RowExists();
     await this.#stageRows(
       types.map((type, at) => ({ name: unquoted(names[at] ?? ''), type })),
       values,

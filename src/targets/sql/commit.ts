@@ -11,7 +11,6 @@ import {
   type Writing,
   type Written,
 } from './dialect.ts';
-import { BatchRefused, Swallowed } from './errors.ts';
 import { ownColumns } from './fields.ts';
 import { addRun } from './runs.ts';
 import { addTo, loadNew, markDeleted, stagedUpsert } from './write-rows.ts';
@@ -30,8 +29,8 @@ export interface Committing {
 }
 
 /**
- * How rows are stored. `load`: straight into the table, which refuses IDs that it has; `upsert`: through the staging table. Both
- * throw BatchRefused if the target refuses rows. `halve`: halves refused rows down to the one at fault.
+ * How rows are stored. `load`: straight into the table, which refuses IDs that it has; `upsert`: through the staging table.
+ * `halve`: also that, and halves refused rows down to the one at fault.
  */
 export type Way = 'load' | 'upsert' | 'halve';
 
@@ -138,13 +137,7 @@ export class Commit {
         written = plus(written, await put(this.#tx, { columns, rows: alike }, this.#writing));
       return written;
     };
-    if (how !== 'halve')
-      try {
-        return await upsert(rows);
-      } catch (error) {
-        const isRefused = error instanceof Swallowed || dialect.describe(error)?.refused;
-        throw isRefused ? new BatchRefused() : error;
-      }
+    if (how !== 'halve') return upsert(rows);
     const store = async (some: readonly PackedRow[]): Promise<Written> => {
       try {
         return await inSavepoint(this.#tx, () => upsert(some));

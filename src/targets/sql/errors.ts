@@ -27,9 +27,6 @@ export class Swallowed extends MirrorError {
   }
 }
 
-/** A batch was refused and undone. It must be stored row by row, to find the cause. */
-export class BatchRefused extends Error {}
-
 /** The errors of servers: code, message, and the remedy if a dialect has no better one. */
 const MEANINGS = {
   login: ['TARGET_DENIED', 'the server refuses the user, the password or how they are sent', ''],

@@ -23,7 +23,6 @@ import { forgottenDigest, saltOf } from '../../mirror/ledger.ts';
 import type { Form, Row, SelectedField } from '../../mirror/types.ts';
 import { type FormState, nextCommitUs } from '../../mirror/form-state.ts';
 import { Commit, type Way } from './commit.ts';
-import { BatchRefused } from './errors.ts';
 import { newestRuns } from './runs.ts';
 import type { Database } from './database.ts';
 import {
@@ -296,7 +295,9 @@ export class SqlForm implements OpenForm {
     try {
       return await write(this.#expectsNew ? 'load' : 'upsert');
     } catch (error) {
-      if (!(error instanceof BatchRefused)) throw error;
+      // The batch was undone. Without a refusal, storing it in parts finds nothing.
+      const { cause } = error as Error;
+      if (this.#database.dialect.describe(cause)?.refused === undefined) throw error;
       this.#expectsNew = false;
       return write('halve');
     }
