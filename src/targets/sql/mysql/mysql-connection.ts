@@ -110,10 +110,7 @@ export class MysqlSession implements Connection {
   }
 
   async run(sql: string, params: readonly Param[] = []): Promise<number> {
-    const result = await this.#ask(sql, params);
-    return Array.isArray(result)
-      ? result.length
-      : (result as { affectedRows: number }).affectedRows;
+    return ((await this.#ask(sql, params)) as { affectedRows: number }).affectedRows;
   }
 
   /** Without `autocommit`, a statement that commits by itself, such as CREATE TABLE, is followed by the next transaction. */

@@ -177,17 +177,11 @@ const MISSING = `SELECT format('COMMENT ON %s IS %L', CASE WHEN w."column" IS NO
   LEFT JOIN pg_description AS d ON d.classoid = 'pg_class'::regclass AND d.objoid = c.oid AND d.objsubid = coalesce(a.attnum, 0)
   WHERE (w."column" IS NULL OR a.attnum IS NOT NULL) AND d.description IS NULL`;
 
-/**
- * Describes tables, columns and views that have no comment, for tools such as Metabase. Without the right to do so it does nothing:
- * `docs/sql.md` says the same.
- */
+/** Describes tables, columns and views that have no comment, for tools such as Metabase. Without the right to do so it does nothing. */
 async function comment(tx: Session, comments: readonly Comment[]): Promise<void> {
   const wanted = comments.map((each) => ({ ...each, text: printable(each.text) }));
   const missing = await tx.query(MISSING, [JSON.stringify(wanted)]);
   if (missing.length === 0) return;
-  const write = async (): Promise<void> => {
-    for (const row of missing) await tx.run(textOf(row['write']));
-  };
-  // See above.
-  await inSavepoint(tx, write).catch(() => {});
+  const write = missing.map((row) => textOf(row['write'])).join('; ');
+  await inSavepoint(tx, () => tx.run(write)).catch(() => {});
 }

@@ -6,8 +6,6 @@ import { sqliteViews } from './sqlite-views.ts';
 
 const MAX_INT64 = 2n ** 63n - 1n;
 const MIN_INT64 = -(2n ** 63n);
-/** A SQLite function takes at most 127 arguments. */
-const PAIRS_AT_ONCE = 60;
 
 const STAGING: Staging = {
   stage: `temp.${STAGE}`,
@@ -85,15 +83,9 @@ function int64(digits: string): bigint | undefined {
   return integer <= MAX_INT64 && integer >= MIN_INT64 ? integer : undefined;
 }
 
+/** Not `json_object`, because a SQLite function may take no more than 127 arguments. */
 function answersJson(names: readonly string[]): string {
-  const pieces: string[] = [];
-  for (let start = 0; start < names.length; start += PAIRS_AT_ONCE)
-    pieces.push(
-      `json_object(${names
-        .slice(start, start + PAIRS_AT_ONCE)
-        .map((name) => `${literal(name)}, t.${quoted(name)}`)
-        .join(', ')})`,
-    );
-  if (pieces.length === 0) return "'{}'";
-  return pieces.reduce((all, piece) => `json_patch(${all}, ${piece})`);
+  if (names.length === 0) return "'{}'";
+  const rows = names.map((name) => `(${literal(name)}, t.${quoted(name)})`);
+  return `(WITH a(name, answer) AS (VALUES ${rows.join(', ')}) SELECT json_group_object(name, answer) FROM a)`;
 }
