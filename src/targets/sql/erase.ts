@@ -26,8 +26,6 @@ export interface Erasing {
   readonly fields: readonly SqlField[];
   readonly columns: ReadonlySet<string>;
   readonly digestOf: (id: string) => string;
-  /** ISO. */
-  readonly at: string;
 }
 
 /** How many rows are rewritten at once. */
@@ -64,11 +62,12 @@ export async function erase(from: Erasing, what: Erasure): Promise<number> {
 }
 
 async function forget(
-  { tx, state: { formId, place }, digestOf, at }: Erasing,
+  { tx, state: { formId, place, commitUs }, digestOf }: Erasing,
   ids: readonly string[],
 ): Promise<number> {
   const { timeParam, among } = tx.dialect;
   const table = quoted(place);
+  const at = timeAt(commitUs, tx.dialect);
   const known = new Map<string, SqlRow>();
   // A live row is more current than the list of rejected submissions.
   for (const [from, params] of [
@@ -88,8 +87,8 @@ async function forget(
     status: textOrNull(known.get(id)?.['status'] ?? null),
     created_at: timeParam(timeOf(known.get(id)?.['created_at'])),
     reason: '',
-    first_seen_at: timeParam(at),
-    last_seen_at: timeParam(at),
+    first_seen_at: at,
+    last_seen_at: at,
   }));
   await insert(tx, '_mirror_entries', entries, ['form_id', 'kind', 'id']);
   await change(

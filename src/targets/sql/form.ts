@@ -327,7 +327,6 @@ export class SqlForm implements OpenForm {
         fields: this.#fields,
         columns: this.#columns,
         digestOf,
-        at: new Date(clock.now()).toISOString(),
       };
       const result = await erase(from, what);
       await scrubLater(tx);
