@@ -322,6 +322,38 @@ describe('rows of a sheet', () => {
     expect(ids()).toBe('Submission ID s0 s1 s2 s3 s4 s5');
   });
 
+  it('L9, L11: a column that people delete stays away if its field is no longer selected', async () => {
+    const isFilled = async (): Promise<unknown> =>
+      (await (await place.open()).forms())[0]?.fields.find(({ id }) => id === AGE.id)?.isFilled;
+    const document = place.emulator.files.get(place.spreadsheetId).document.fork();
+    place.person().deleteColumns(AGE_AT);
+    await place.write(store(people(6)), [NAME]);
+    await place.write(
+      async (form) => {
+        expect(form.losses).toEqual([]);
+        await store(people(7))(form);
+      },
+      [NAME],
+    );
+    expect(place.grid()[0]).toEqual(HEADER.filter((header) => header !== 'Age'));
+    expect(await isFilled()).toBe(false);
+    // They undo it: with the column, its answers come back.
+    const now = place.emulator.files.get(place.spreadsheetId).document;
+    const isOfTab = (at: object): boolean => 'sheetId' in at && at.sheetId === place.sheetId();
+    now.metadata = [
+      ...now.metadata.filter((mark) => !isOfTab(mark.place)),
+      ...document.metadata.filter((mark) => isOfTab(mark.place)),
+    ];
+    now.sheets = now.sheets.map((tab) =>
+      tab.id === place.sheetId() ? document.grid(tab.id) : tab,
+    );
+    await place.write(store(people(7)), [NAME]);
+    expect(await isFilled()).toBe(true);
+    await place.write(store(people(7)));
+    expect(place.grid()[0]).toEqual(HEADER);
+    expect(place.rowOf('s6')?.[AGE_AT]).toBe(26);
+  });
+
   it('L9: headers that people changed stay unchanged, and rows above the header, too', async () => {
     for (const [column, text] of [
       [AT, 'Eingang'],

@@ -36,6 +36,24 @@ export function withAnswers(
 }
 
 /**
+ * The fields after people removed columns, or brought them back. `selected`: IDs of the fields that are stored; their columns are
+ * made again, and those of other fields are not. `columns`: those of the tab.
+ */
+export const withoutRemoved = (
+  fields: readonly SheetField[],
+  selected: ReadonlySet<string>,
+  columns: ReadonlyMap<ColumnKey, number>,
+): SheetField[] =>
+  fields.map((field) => {
+    const column = fieldKey(field.id);
+    const isThere = columns.has(column);
+    if (selected.has(field.id) || isThere === (field.column !== null)) return field;
+    return isThere
+      ? { ...field, column, isFilled: true }
+      : { ...field, ...NEW_FIELD, isFilled: false };
+  });
+
+/**
  * The headers that columns should have, fields in the order of the form. Equal labels are equal headers, because metadata
  * identifies columns.
  */

@@ -16,7 +16,7 @@ import {
   refusalOf,
 } from './commit.ts';
 import { planErasure, planRemoval } from './erase.ts';
-import { NEW_FIELD, type SheetField } from './fields.ts';
+import { NEW_FIELD, type SheetField, withoutRemoved } from './fields.ts';
 import { noticesOf } from './notices.ts';
 import { countedRows } from './obstacles.ts';
 import { RowEncoder } from './row-values.ts';
@@ -87,8 +87,11 @@ export class SheetForm extends SheetReader implements OpenForm {
     const isKnown = this.#table === null && isDeepStrictEqual(idsIn(fields), idsIn(this.#prepared));
     this.#prepared = fields;
     this.#tally ??= new AnswerTally(fields);
+    const { structure } = await this.file.view(Infinity);
+    const columns = structure.forms.get(this.state.formId)?.columns ?? new Map();
     const followed = followFields(this.known.fields, form, fields, NEW_FIELD);
-    this.known = { ...this.known, fields: followed };
+    const found = withoutRemoved(followed, new Set(idsIn(fields)), columns);
+    this.known = { ...this.known, fields: found };
     if (!isKnown) await this.#readPrints();
   }
 

@@ -77,7 +77,7 @@ function lossesOf(
     return before > 0 ? [`The tab of ${state.name} was deleted; it is filled again.`] : [];
   const lost = fields.flatMap(({ label, column }) =>
     column !== null && !tab.columns.has(column)
-      ? [`The column "${label}" of ${state.name} was deleted; it is filled again.`]
+      ? [`The column "${label}" of ${state.name} was deleted; the form is read again.`]
       : [],
   );
   if (now < before)
