@@ -57,7 +57,7 @@ export async function sync(call: CommandCall<SyncFlags>): Promise<ExitCode> {
       const place = { formId: form.id, target };
       const onProgress = isWatched ? progressOf(copyName({ form, target }), host) : undefined;
       const isComparison = jobs.some((job) => job.isComparison);
-      const order = { ...how, isComparison, counts: jobs[0]?.counts, onProgress };
+      const order = { ...how, isComparison, explainedAtMs: jobs[0]?.explainedAtMs, onProgress };
       return app.run(place, order, stop.signal);
     },
     onRun(report) {

@@ -123,9 +123,9 @@ export class Source {
     }
   }
 
-  /** How many submissions match, with the source's clock; null if the source refuses the request. */
-  async count(query: ListQuery): Promise<Pick<Page, 'total' | 'serverMs'> | null> {
-    return unlessRefused(this.#list(query, 1, { limit: 1 }));
+  /** How many submissions match; null if the source refuses the request. */
+  async count(query: ListQuery): Promise<number | null> {
+    return (await unlessRefused(this.#list(query, 1, { limit: 1 })))?.total ?? null;
   }
 
   /**
@@ -148,10 +148,10 @@ export class Source {
     const own = await this.count({ formId });
     const after = await this.count({});
     // If other forms do not answer, they have at least one submission, unless this form has all.
-    const sum = (own?.total ?? 0) + (other ?? 1);
+    const sum = (own ?? 0) + (other ?? 1);
     // If everything was deleted in the meantime, nothing is known.
-    if (sum === 0) return (after?.total ?? 0) > 0 ? null : false;
-    return sum <= Math.min(workspace.total, after?.total ?? 0);
+    if (sum === 0) return (after ?? 0) > 0 ? null : false;
+    return sum <= Math.min(workspace.total, after ?? 0);
   }
 
   /** The number of submissions of another form, requested once; null if that fails, because only that form waits (L12). */

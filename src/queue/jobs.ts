@@ -36,13 +36,8 @@ export const syncData = z.strictObject({
   target,
   /** It may take long. */
   isComparison: z.boolean(),
-  counts: z
-    .strictObject({
-      askedAtMs: z.number(),
-      beganMs: z.number().nullable(),
-      statuses: z.record(z.string().max(100), z.number()).nullable(),
-    })
-    .exactOptional(),
+  /** From a poll: see `SyncJob`. */
+  explainedAtMs: z.number().exactOptional(),
   /** How many deletions a person has accepted. */
   acceptDeletes: z.number().int().positive().exactOptional(),
 });

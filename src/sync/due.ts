@@ -97,7 +97,7 @@ async function hasUndated(work: Work, { total }: Page): Promise<boolean> {
     formId: form.state.formId,
     ...queryOf(profile.now, anyDate),
   });
-  if (shown !== null && shown.total < total) return true;
+  if (shown !== null && shown < total) return true;
   if (accountedInAll(form.state.tally) > (await accountedIn(form, anyDate))) return true;
   // Rows that the source does not show are not counted.
   const missing = await form.entries(['held', 'undecided']);

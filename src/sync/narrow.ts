@@ -59,7 +59,11 @@ export async function narrow(
  * and lost the same number differs once its losses are found under other statuses: then, or in the next round. If no status
  * differs, the sum of all does.
  */
-export async function narrowAll(work: Work, { statuses }: Counts, total: number): Promise<void> {
+export async function narrowAll(
+  work: Work,
+  statuses: Counts['statuses'],
+  total: number,
+): Promise<void> {
   // A list of the whole form shows which rows are gone; a list of one status shows only which rows no longer have that status.
   if (isOverLimit(work)) return readRange(work, WHOLE, 'all');
   const { form, source, profile } = work;
@@ -71,7 +75,7 @@ export async function narrowAll(work: Work, { statuses }: Counts, total: number)
     ask: async (span) => {
       spend(work);
       const { formId } = form.state;
-      return (await source.count({ formId, ...queryOf(profile.now, span) }))?.total ?? null;
+      return source.count({ formId, ...queryOf(profile.now, span) });
     },
     read: (span, upTo) => (upTo === null ? settle(work, span) : find(work, span, upTo)),
   };

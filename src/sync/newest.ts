@@ -1,5 +1,4 @@
 import type { FormState } from '../mirror/form-state.ts';
-import { type Counts, SinceCounts } from './counts.ts';
 import { atStep, createdMsOf, isNewestFirst, queryOf, stepOf, type Span } from './profile.ts';
 import { readRange } from './read-range.ts';
 import { type Page } from '../forms/source.ts';
@@ -7,14 +6,12 @@ import { pagesOf, type Work } from './work.ts';
 
 /** What the newest range showed. */
 export interface Newest {
-  /** The form's number of submissions, from a response that was requested after the counts. */
+  /** The form's number of submissions, as of the reading or after it. */
   readonly total: number;
   /** The total came with the first response of the reading, so it counts exactly what was read. */
   readonly isExact: boolean;
-  /** Everything created since this time (milliseconds) was read after the counts; null: everything. */
+  /** Everything created since this time (milliseconds) was read; null: everything. */
   readonly fromMs: number | null;
-  /** The statuses of submissions that came or changed after the counts. */
-  readonly changed: ReadonlySet<string>;
 }
 
 /** The newest range overlaps the one read before, because a source's clock and commit times are not exact. */
@@ -26,38 +23,30 @@ const MOST_TRIES = 3;
  * never past the source's own clock. A source that is neither sorted nor bounded has no newest range; there the counts find
  * newcomers. `first`: the first page of the form's list, if it was just read.
  */
-export async function readNewest(work: Work, counts: Counts, first?: Page): Promise<Newest> {
+export async function readNewest(work: Work, first?: Page): Promise<Newest> {
   const { form, profile } = work;
-  const since = new SinceCounts(form, counts);
-  const { changed } = since;
   const newestSpan = (): Span => {
     const { watermarkMs } = form.state;
     const fromMs =
       watermarkMs === null ? null : atStep(watermarkMs - OVERLAP_MS, stepOf(profile.now));
     return { fromMs, toMs: null };
   };
-  work.since = since;
-  try {
-    let given = first;
-    for (let tries = 0; tries < MOST_TRIES; tries++) {
-      const { isSorted } = profile.now;
-      if (!isSorted && stepOf(profile.now) === null) break;
-      const span = newestSpan();
-      const total = await readOnce(work, span, isSorted ? given : undefined);
-      given = undefined;
-      if (total !== null) {
-        const { fromMs } = span;
-        const now = isSorted ? total : await askTotal(work);
-        return { total: now, isExact: isSorted, fromMs, changed };
-      }
-    }
-    // The top of the list changes too much, or has too many submissions with one date, for a gapless reading.
+  let given = first;
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const { isSorted } = profile.now;
+    if (!isSorted && stepOf(profile.now) === null) break;
     const span = newestSpan();
-    if (stepOf(profile.now) !== null) await readRange(work, span, 'all');
-    return { total: await askTotal(work), isExact: false, fromMs: span.fromMs, changed };
-  } finally {
-    work.since = null;
+    const total = await readOnce(work, span, isSorted ? given : undefined);
+    given = undefined;
+    if (total !== null) {
+      const { fromMs } = span;
+      return { total: isSorted ? total : await askTotal(work), isExact: isSorted, fromMs };
+    }
   }
+  // The top of the list changes too much, or has too many submissions with one date, for a gapless reading.
+  const span = newestSpan();
+  if (stepOf(profile.now) !== null) await readRange(work, span, 'all');
+  return { total: await askTotal(work), isExact: false, fromMs: span.fromMs };
 }
 
 /** One reading. Returns the total that it began with, or null if it may have a gap. */
@@ -113,7 +102,5 @@ async function moveMark(
 }
 
 /** -1 if the source refuses the request: then nothing agrees with it. */
-async function askTotal({ source, form }: Work): Promise<number> {
-  const answer = await source.count({ formId: form.state.formId });
-  return answer?.total ?? -1;
-}
+const askTotal = async ({ source, form }: Work): Promise<number> =>
+  (await source.count({ formId: form.state.formId })) ?? -1;

@@ -144,9 +144,9 @@ export async function askEach(
     const { formId } = state;
     const stored = accounted(state.tally);
     for (const status of statuses) {
-      const answer = await source.count({ formId, ...(status !== null && { status }) });
+      const count = await source.count({ formId, ...(status !== null && { status }) });
       const known = status === null ? sumOf(stored.values()) : (stored.get(status) ?? 0);
-      if (answer === null || answer.total === known) continue;
+      if (count === null || count === known) continue;
       found.add(formId);
       break;
     }
@@ -201,8 +201,7 @@ export async function searchWorkspace(
       for (const form of forms) counts.push(...(await form.counts(...query)));
       return counts;
     },
-    ask: async (span: Span) =>
-      isTooLong() ? null : ((await source.count(queryOf(profile, span)))?.total ?? null),
+    ask: async (span: Span) => (isTooLong() ? null : source.count(queryOf(profile, span))),
     read,
   };
   for (const status of difference.statuses)

@@ -38,8 +38,8 @@ import { mayWait, type WriteBackRule } from './write-back.ts';
 export interface SyncJob {
   readonly formId: string;
   readonly target: string;
-  /** The form's own counts, if the poll has them. */
-  readonly counts?: Counts;
+  /** As of this time, the poll's newest page explained everything that the counts of the workspace showed. */
+  readonly explainedAtMs?: number;
   /** Reads ranges that are due by their age. That may take long, so newcomers go first. */
   readonly isComparison: boolean;
 }
@@ -54,9 +54,6 @@ export interface PollReport {
   readonly requests: number;
   readonly ms: number;
 }
-
-/** The forms that need a run, with their counts if the poll has them. */
-type Jobs = ReadonlyMap<string, Counts | null>;
 
 /**
  * The scheduled check of the whole workspace: its six counts by status, then its newest submissions, compared with each target's
@@ -77,8 +74,6 @@ export async function poll(
   const writeBacks = new Set<string>();
   const asking: { workspace?: Promise<Workspace> } = {};
   const ask = (): Promise<Workspace> => (asking.workspace ??= askWorkspace(source, clock));
-  const add = (target: string, formId: string, counts: Counts | null, isComparison = false): void =>
-    void syncs.push({ formId, target, ...(counts && { counts }), isComparison });
   const chosenIn = (name: string): Set<string> =>
     new Set(forms.flatMap(({ form, targets }) => (targets.includes(name) ? [form.id] : [])));
   const attempt = async (name: string, work: () => Promise<void>) => {
@@ -88,7 +83,8 @@ export async function poll(
       if (isAbort(error) || toMirrorError(error).code === 'FORMS_UNAUTHORIZED') throw error;
       const what = 'The poll failed; each form of the target is visited.';
       logger.debug({ target: name, err: error }, what);
-      for (const formId of chosenIn(name)) add(name, formId, null);
+      for (const formId of chosenIn(name))
+        syncs.push({ formId, target: name, isComparison: false });
     }
   };
   const counted: { target: Target; groups: Groups }[] = [];
@@ -102,17 +98,19 @@ export async function poll(
     await attempt(target.name, async () => {
       const { spokenFor, unsettled, old, paused } = groups;
       const judged = spokenFor.length > 0 ? await judge(target, source, groups, ask) : null;
-      const jobs = new Map([
-        ...unsettled.map((id) => [id, null] as const),
-        ...(judged?.jobs ?? []),
-      ]);
-      for (const [formId, counts] of jobs) add(target.name, formId, counts);
-      for (const formId of old) add(target.name, formId, null, true);
+      const agreed = judged?.agreed ?? null;
+      const known = new Set(spokenFor.map(({ state }) => state.formId));
+      const jobs = new Set([...unsettled, ...(judged?.jobs ?? [])]);
+      for (const formId of jobs) {
+        const explained = agreed && known.has(formId) && { explainedAtMs: agreed.atMs };
+        syncs.push({ formId, target: target.name, ...explained, isComparison: false });
+      }
+      for (const formId of old) syncs.push({ formId, target: target.name, isComparison: true });
       for (const stored of spokenFor) {
         const { formId } = stored.state;
         if (rule !== null && mayWait(stored.state, rule)) writeBacks.add(formId);
-        if (judged?.agreed && !jobs.has(formId) && !paused.has(formId))
-          settled.push(settledRun(target.name, stored, judged.agreed, clock.now()));
+        if (agreed !== null && !jobs.has(formId) && !paused.has(formId))
+          settled.push(settledRun(target.name, stored, agreed, clock.now()));
       }
     });
   // Submissions that a run is about to store may wait for write-back as well.
@@ -224,7 +222,7 @@ function areRelabelled(form: Form, fields: StoredForm['fields']): boolean {
 /** What a poll found about a target's settled forms. */
 interface Judged {
   /** The forms that need a run. */
-  readonly jobs: Jobs;
+  readonly jobs: ReadonlySet<string>;
   /** When the workspace had what the target accounts for, without those forms; null if that is not known. */
   readonly agreed: Agreement | null;
 }
@@ -238,15 +236,15 @@ async function judge(
 ): Promise<Judged> {
   const { store } = target;
   const { spokenFor, rest } = groups;
-  const open = (jobs: Jobs): Judged => ({ jobs, agreed: null });
-  const all = new Map(spokenFor.map(({ state }) => [state.formId, null]));
+  const open = (jobs: ReadonlySet<string>): Judged => ({ jobs, agreed: null });
+  const all = new Set(spokenFor.map(({ state }) => state.formId));
   const workspace = await ask();
   const { counts, newest } = workspace;
   const profile = await loadProfile(target);
   if (newest.total > 0) {
     profile.learn({
       hasWorkspace: true,
-      hasWorkspaceStatuses: counts.statuses !== null && !areIgnored(counts, newest.total),
+      hasWorkspaceStatuses: counts.statuses !== null && !areIgnored(counts.statuses, newest.total),
     });
   }
   await profile.save();
@@ -259,38 +257,34 @@ async function judge(
   const difference = new Difference(newest.total, statuses);
   for (const { state } of spokenFor) difference.takeOff(accounted(state.tally));
   // Even if the counts agree: a newcomer and a deletion together leave them unchanged.
-  const explained = await explainNewest(store, spokenFor, workspace, difference);
-  const found = new Map<string, Counts | null>([...explained].map((id) => [id, null]));
+  const found = await explainNewest(store, spokenFor, workspace, difference);
   const beyond = { formIds: rest, topMs: topOf(newest, rest), ...difference.asRest() };
   if (known !== null) {
     const newcomers = newIn(newest, known);
     difference.takeOffRest(known);
     difference.takeOff(newcomers.map((status) => [status, 1]));
-    // The newest page explains everything that differs: runs need no counts of their own.
-    const jobs = new Map([...explained].map((id) => [id, { ...counts, statuses: null }]));
     if (difference.isNone) {
       if (newcomers.length > 0) await REST.change(store, () => beyond);
-      return { jobs, agreed: await agree(store, groups, jobs, counts, statuses !== null) };
+      return { jobs: found, agreed: await agree(store, groups, found, counts, statuses !== null) };
     }
   }
   const [only] = spokenFor;
-  if (spokenFor.length === 1 && rest.length === 0 && only !== undefined)
-    return open(found.set(only.state.formId, statuses === null ? null : counts));
+  if (spokenFor.length === 1 && rest.length === 0 && only !== undefined) return open(all);
 
   if (rest.length === 0) {
     const named = await searchWorkspace(source, store, spokenFor, profile.now, difference, counts);
-    for (const id of named ?? []) found.set(id, null);
+    for (const id of named ?? []) found.add(id);
     if (named !== null && named.size > 0) return open(found);
   }
   // If nothing is known of the rest, one of its submissions may hide a deletion, which only the form's own total shows.
   const { statuses: some } = difference;
   const asked = known === null || some.length === 0 ? [null, ...some] : some;
   const differing = await askEach(source, spokenFor, asked);
-  for (const id of differing) found.set(id, null);
+  for (const id of differing) found.add(id);
   if (found.size > 0) return open(found);
   // No form explains the difference. If the workspace still shows it, it belongs to none of them.
   const again = await askCounts(source, {}, counts.askedAtMs);
-  const total = (await source.count({}))?.total;
+  const total = await source.count({});
   const isStill =
     total === newest.total &&
     Object.entries(statuses ?? {}).every(([key, n]) => again.statuses?.[key] === n);
@@ -312,7 +306,7 @@ const isYoungAs = ({ atMs, onStatuses, formIds }: Agreement, held: Agreement | n
 async function agree(
   store: Store,
   { spokenFor }: Groups,
-  jobs: Jobs,
+  jobs: ReadonlySet<string>,
   { askedAtMs: atMs }: Counts,
   onStatuses: boolean,
 ): Promise<Agreement> {

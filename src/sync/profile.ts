@@ -141,7 +141,7 @@ async function boundsAround(
 ): Promise<Profile['bounds']> {
   const within = async (fromMs: number, toMs: number): Promise<number | null> => {
     const [dateFrom, dateTo] = [new Date(fromMs).toISOString(), new Date(toMs).toISOString()];
-    return (await source.count({ formId, dateFrom, dateTo }))?.total ?? null;
+    return source.count({ formId, dateFrom, dateTo });
   };
   const [after, from, to, around] = await Promise.all([
     within(at + 1, at + 1),

@@ -102,7 +102,6 @@ async function runOnce(
       profile,
       asked,
       shortBy: 0,
-      since: null,
       seen: 0,
     };
     ending = await syncToEnd(work);

@@ -1,6 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import { accounted, accountedInAll, agreed, isDue, isEmpty, sumOf } from '../mirror/form-state.ts';
-import { areIgnored, askCounts, type Counts, uncounted } from './counts.ts';
+import {
+  accounted,
+  accountedInAll,
+  agreed,
+  isDue,
+  isEmpty,
+  sumOf,
+  type Tally,
+} from '../mirror/form-state.ts';
+import { areIgnored, askCounts, type Counts } from './counts.ts';
 import { flagDue, readDue, takeSnapshot } from './due.ts';
 import { isNewestFirst, learnBounds, queryOf, stepOf } from './profile.ts';
 import { narrowAll } from './narrow.ts';
@@ -34,34 +42,49 @@ export async function sync(work: Work): Promise<void> {
   // 1. Due: the ranges that are flagged, the newest last.
   if (isReading) await readDue(work, first);
 
-  // Submissions that the newest page of a poll explained are on the form's first page only if the list is sorted.
-  let given = isReading || !profile.now.isSorted ? null : (asked.counts ?? null);
-  let before: Counts | null = null;
+  // What the newest page of a poll explained is on the form's first page only if the list is sorted.
+  const { explainedAtMs } = asked;
+  if (explainedAtMs !== undefined && !isReading && profile.now.isSorted) {
+    const { total } = await readNewest(work, first);
+    noteTotal(work, total);
+    if (accountedInAll(form.state.tally) === total)
+      return agree(work, explainedAtMs, profile.now.hasWorkspaceStatuses === true);
+  }
+  let before: Counts['statuses'] = null;
   let hasFound = true;
   for (let moves = 0; moves < MOST_MOVES;) {
     // 2. Counts come before the newest: a submission that arrives in between can only add to the stored ones, like an
     // unseen deletion.
-    const counts = given ?? (await askOwnCounts(work));
-    // 3. Newest: the submissions created since the watermark.
-    const newest = await readNewest(work, counts, given === null ? undefined : first);
-    noteTotal(work, newest.total);
-    learnStatuses(work, counts, newest);
-    // 4. Compare. Equal numbers agree as of the time before step 2.
-    if (await agrees(work, counts, newest))
-      return agree(work, counts.askedAtMs, hasStatuses(work, counts, given));
-    const isStill = before !== null && isDeepStrictEqual(counts.statuses, before.statuses);
-    if (!isStill || !hasFound) moves++;
+    const { askedAtMs, statuses } = await askOwnCounts(work);
     const { tally } = form.state;
-    const hasChanged = newest.changed.size > 0;
+    // 3. Newest: the submissions created since the watermark.
+    const newest = await readNewest(work);
+    const { total } = newest;
+    noteTotal(work, total);
+    learnStatuses(work, statuses, total);
+    // 4. Compare. Equal numbers agree as of the time before step 2.
+    const changed = changedSince(tally, form.state.tally);
+    if (await agrees(work, statuses, newest, changed))
+      return agree(work, askedAtMs, statuses !== null && profile.now.hasStatuses !== false);
+    const isStill = moves > 0 && isDeepStrictEqual(statuses, before);
+    if (!isStill || !hasFound) moves++;
+    const isCurrent = changed.size === 0 || sumOf(Object.values(statuses ?? {})) === total;
     // Nothing moves at the source, and narrowing found nothing: its dates do not mean the time of creation.
     if (isStill && !hasFound) await readWhole(work);
     // Counts that may be older than what was read are asked again, once: in a busy form, every round sees a newcomer.
-    else if ((!hasChanged || moves > 1) && (given === null || counts.statuses !== null))
-      await narrowAll(work, counts, newest.total);
-    hasFound = hasChanged || given !== null || !isDeepStrictEqual(form.state.tally, tally);
-    [before, given] = [counts, null];
+    else if (isCurrent || moves > 1) await narrowAll(work, statuses, total);
+    hasFound = !isDeepStrictEqual(form.state.tally, tally);
+    before = statuses;
   }
   throw new Incomplete('MOVING');
+}
+
+/** The statuses in which a target accounts for another number than before. */
+function changedSince(before: Tally, after: Tally): Set<string> {
+  const [was, is] = [accounted(before), accounted(after)];
+  return new Set(
+    [...was.keys(), ...is.keys()].filter((status) => was.get(status) !== is.get(status)),
+  );
 }
 
 /** Learns whether lists are sorted, and how they treat date bounds, if that matters and is not known. */
@@ -75,17 +98,11 @@ async function learnLists(
     profile.learn({ bounds: await learnBounds(source, form.state.formId, first) });
 }
 
-/** Whether agreement with these counts says anything about statuses. A poll may have counted them for the whole workspace. */
-const hasStatuses = ({ profile }: Work, counts: Counts, given: Counts | null): boolean =>
-  counts.statuses === null
-    ? given !== null && profile.now.hasWorkspaceStatuses === true
-    : profile.now.hasStatuses !== false;
-
-function learnStatuses({ profile }: Work, counts: Counts, { total }: Newest): void {
-  if (counts.statuses === null || total === 0) return;
-  if (areIgnored(counts, total)) profile.learn({ hasStatuses: false });
+function learnStatuses({ profile }: Work, statuses: Counts['statuses'], total: number): void {
+  if (statuses === null || total === 0) return;
+  if (areIgnored(statuses, total)) profile.learn({ hasStatuses: false });
   // Counts from another moment than the total, or beside an undocumented status, say nothing.
-  else if (sumOf(Object.values(counts.statuses)) === total) profile.learn({ hasStatuses: true });
+  else if (sumOf(Object.values(statuses)) === total) profile.learn({ hasStatuses: true });
 }
 
 /** Notes how many fewer submissions the source has than the target accounts for. */
@@ -96,17 +113,21 @@ function noteTotal(work: Work, total: number): void {
 /** The counts of the form; without statuses if the source is known to ignore them. */
 async function askOwnCounts({ source, form, profile, target }: Work): Promise<Counts> {
   const nowMs = target.clock.now();
-  if (profile.now.hasStatuses === false) return uncounted(nowMs);
+  if (profile.now.hasStatuses === false) return { askedAtMs: nowMs, statuses: null };
   return askCounts(source, { formId: form.state.formId }, nowMs);
 }
 
 /**
- * Whether the source's counts equal what the target accounts for. Counts may include newcomers or not, so their statuses are
- * compared without what was read after the counts.
+ * Whether the source's counts equal what the target accounts for. `changed`: statuses that the newest range changed in the target.
+ * The counts may include these changes or not, so these statuses are compared without the newest range.
  */
-async function agrees(work: Work, { statuses }: Counts, newest: Newest): Promise<boolean> {
+async function agrees(
+  work: Work,
+  statuses: Counts['statuses'],
+  { total, isExact, fromMs }: Newest,
+  changed: ReadonlySet<string>,
+): Promise<boolean> {
   const { form, profile } = work;
-  const { total, isExact, changed, fromMs } = newest;
   const stored = accounted(form.state.tally);
   if (sumOf(stored.values()) !== total) return false;
   if (statuses === null || profile.now.hasStatuses === false) return true;
@@ -129,8 +150,8 @@ async function areEqualBefore(
     [...statuses].map(async (status) => {
       const span = { fromMs: null, toMs, status };
       const { formId } = form.state;
-      const answer = await source.count({ formId, ...queryOf(profile.now, span) });
-      return answer?.total === (await accountedIn(form, span));
+      const count = await source.count({ formId, ...queryOf(profile.now, span) });
+      return count === (await accountedIn(form, span));
     }),
   );
   return equal.every(Boolean);

@@ -125,7 +125,7 @@ export class Comparison {
     };
     for (const span of ranges.length > 1 ? ranges : [WHOLE]) await read(span);
     // Submissions without a date are in no range. The form's total shows whether there are any.
-    if (ranges.length > 1 && (await source.count({ formId: form.id }))?.total !== counted)
+    if (ranges.length > 1 && (await source.count({ formId: form.id })) !== counted)
       await read(WHOLE);
     return (
       isProven && (profile.hasForms === true || (await source.areFormsApart(form.id)) !== false)

@@ -3,7 +3,6 @@ import type { OpenForm } from '../mirror/port.ts';
 import type { Target } from './target.ts';
 import { type ProfileRecord, type Span } from './profile.ts';
 import type { Sink } from './sink.ts';
-import type { Counts, SinceCounts } from './counts.ts';
 import { type ListQuery, type Page, PAGE, type Source } from '../forms/source.ts';
 
 /** Options of a run. */
@@ -12,11 +11,8 @@ export interface RunOptions {
   readonly isFull?: boolean;
   /** Reads the ranges that are due by their age. */
   readonly isComparison?: boolean;
-  /**
-   * The form's counts, if a poll has just asked for them. Without statuses: the poll's newest page explained everything that the
-   * workspace's counts showed of the form, so the total is enough.
-   */
-  readonly counts?: Counts | undefined;
+  /** As of this time, a poll's newest page explained everything that the counts of the workspace showed, so the total is enough. */
+  readonly explainedAtMs?: number | undefined;
   /** How many deletions a person accepts; Infinity: all. With any, the run is full. */
   readonly acceptDeletes?: number | undefined;
   /** How long to wait for another process that writes to the form. */
@@ -35,8 +31,6 @@ export interface Work {
   readonly asked: RunOptions;
   /** How many fewer submissions the source says the form has than the target accounts for. */
   shortBy: number;
-  /** Notes submissions that readings show and that this round's counts may not include. */
-  since: SinceCounts | null;
   /** How many items lists have shown. */
   seen: number;
 }
@@ -60,7 +54,6 @@ export async function* pagesOf(
     spend(work, page.items.length);
     work.seen += page.items.length;
     work.asked.onProgress?.(work.seen, Math.max(page.total, work.seen));
-    await work.since?.look(page.items);
     yield page;
   }
 }

@@ -54,16 +54,14 @@ describe('a job', () => {
   });
 
   it('contains an order unchanged, and nothing else', () => {
-    const statuses = { NEW: 1, '': 0 };
-    const counts = { askedAtMs: 1, beganMs: null, statuses };
-    const order = { formId: 'f', target: 'a', isComparison: true, counts };
+    const order = { formId: 'f', target: 'a', isComparison: true, explainedAtMs: 1 };
     const whole = { ...order, acceptDeletes: 3 };
     expect(syncData.parse(JSON.parse(JSON.stringify(whole)))).toEqual(whole);
     for (const odd of [
       { acceptDeletes: 0 },
       { isComparison: 'yes' },
       { answers: {} },
-      { counts: null },
+      { explainedAtMs: null },
     ]) {
       expect(syncData.safeParse({ ...whole, ...odd }).success).toBe(false);
     }
