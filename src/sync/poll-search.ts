@@ -16,8 +16,10 @@ export interface Workspace {
 
 /** The workspace's submissions beyond the known ones, by status and in all. */
 export class Difference {
-  /** Another process stored rows while they were read, so nothing can be concluded. */
-  hasMoved = false;
+  /** Nothing can be concluded: another process stored rows while they were read, or there are more newcomers than the page shows. */
+  isUnsure = false;
+  /** How many new submissions the newest page shows. */
+  newcomers = 0;
   #total: number;
   readonly #statuses: Map<string, number>;
 
@@ -43,7 +45,7 @@ export class Difference {
   }
 
   get isNone(): boolean {
-    return !this.hasMoved && this.#total === 0 && this.statuses.length === 0;
+    return !this.isUnsure && this.#total === 0 && this.statuses.length === 0;
   }
 
   /** The statuses that differ; none if only the total differs or if they cannot be counted. */
@@ -90,7 +92,8 @@ export async function explainNewest(
       if (forgotten.has(id) || status === undefined || before === status) continue;
       if (before === undefined && isNameless) continue;
       found.add(formId);
-      if (before !== undefined) difference.takeOff([[before, -1]]);
+      if (before === undefined) difference.newcomers++;
+      else difference.takeOff([[before, -1]]);
       difference.takeOff([[status, 1]]);
     }
   }
@@ -98,7 +101,7 @@ export async function explainNewest(
   const now = new Map((await store.states()).map(({ state }) => [state.formId, state.tally]));
   for (const { formId, tally } of read) {
     if (isDeepStrictEqual(now.get(formId), tally)) continue;
-    difference.hasMoved = true;
+    difference.isUnsure = true;
     found.add(formId);
   }
   return nameless.size > 0 ? new Set(formIds) : found;

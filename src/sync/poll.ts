@@ -261,6 +261,9 @@ async function judge(
   const beyond = { formIds: rest, topMs: topOf(newest, rest), ...difference.asRest() };
   if (known !== null) {
     const newcomers = newIn(newest, known);
+    // Deletions may make up for newcomers that only the next page shows.
+    if (!newest.isLast && difference.newcomers + newcomers.length === newest.items.length)
+      difference.isUnsure = true;
     difference.takeOffRest(known);
     difference.takeOff(newcomers.map((status) => [status, 1]));
     if (difference.isNone) {

@@ -30,6 +30,7 @@ const ONCE_BROKEN: readonly (readonly [StoreKind, number, ...(readonly string[])
   ['sqlite', 954179980],
   ['sqlite', 439081121],
   ['sqlite', 543571908],
+  ['sqlite', 455014925],
   ['sheets', 4325, 'people=4'],
   ['sheets', 4344, 'people=4'],
   ['sheets', 8068, 'refusing-trigger'],
