@@ -4,10 +4,8 @@ import {
   flagAll,
   flagOld,
   type FormState,
-  isEmpty,
   liveRows,
   oldestReading,
-  type Range,
   rangeRead,
   wholeRead,
 } from '../mirror/form-state.ts';
@@ -16,7 +14,7 @@ import { GRAIN_MS } from '../mirror/port.ts';
 import { Sweep } from '../mirror/proof.ts';
 import { settleAbsent } from './absent.ts';
 import { atStep, createdMsOf, queryOf, stepOf, WHOLE } from './profile.ts';
-import { readRange, readWhole, shownOf, type Stored } from './read-range.ts';
+import { readRange, readWhole, shownOf } from './read-range.ts';
 import { type Page } from '../forms/source.ts';
 import { accountedIn, type Work } from './work.ts';
 
@@ -69,10 +67,9 @@ export async function readDue(work: Work, first: Page): Promise<void> {
     await readWhole(work, first);
     return noteWhole(work, atMs);
   }
-  const hasNothing = isEmpty(form.state.tally);
   for (const range of form.state.ranges.filter(({ isDue, toMs }) => isDue && toMs !== null)) {
     const beganMs = clock.now();
-    await readRange(work, range, hasNothing ? 'none' : storedOf(range));
+    await readRange(work, range, range.readAtMs === null);
     // Its dates may turn out to be of no use. Then the whole form was read.
     if (stepOf(profile.now) === null) return noteWhole(work, atMs);
     await sink.note((state) => rangeRead(state, range.toMs, beganMs));
@@ -114,10 +111,8 @@ async function readLast(work: Work): Promise<void> {
   const stored = await work.form.counts({ fromMs: last.fromMs }, 'all');
   // Rows that the source does not show are not counted, and only this reading settles those of the range.
   const { held, undecided } = work.form.state.tally;
-  if (stored.length + held + undecided > 0) await readRange(work, last, storedOf(last));
+  if (stored.length + held + undecided > 0) await readRange(work, last, last.readAtMs === null);
 }
-
-const storedOf = ({ readAtMs }: Range): Stored => (readAtMs === null ? 'some' : 'all');
 
 /**
  * Divides the form into ranges, unless its ranges can be read unchanged. The last cut is just after the newest submission, so that

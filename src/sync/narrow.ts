@@ -50,7 +50,7 @@ export async function narrowAll(
   total: number,
 ): Promise<void> {
   // A list of the whole form shows which rows are gone; a list of one status shows only which rows no longer have that status.
-  if (isOverLimit(work)) return readRange(work, WHOLE, 'all');
+  if (isOverLimit(work)) return readRange(work, WHOLE, false);
   const { form, source, profile } = work;
   const place: Place = {
     get profile() {
@@ -75,8 +75,8 @@ export async function narrowAll(
 
 /** Reads all of a span. A list of one status may move while it is read. Then it proves nothing, and the next round looks again. */
 async function settle(work: Work, span: Span): Promise<void> {
-  if (span.status === undefined) return readRange(work, span, 'all');
-  const { verdict, seen } = await sweepOnce(work, span, 'all');
+  if (span.status === undefined) return readRange(work, span, false);
+  const { verdict, seen } = await sweepOnce(work, span, false);
   if (verdict === 'elsewhere') work.profile.learn({ bounds: 'none' });
   // As far as can be seen, the list of one status did not change.
   if (verdict === 'proven') await settleOrReadWhole(work, span, seen);

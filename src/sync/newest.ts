@@ -45,7 +45,7 @@ export async function readNewest(work: Work, first?: Page): Promise<Newest> {
   }
   // The top of the list changes too much, or has too many submissions with one date, for a gapless reading.
   const span = newestSpan();
-  if (stepOf(profile.now) !== null) await readRange(work, span, 'all');
+  if (stepOf(profile.now) !== null) await readRange(work, span, false);
   return { total: await askTotal(work), isExact: false, fromMs: span.fromMs };
 }
 

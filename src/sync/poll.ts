@@ -241,16 +241,12 @@ async function judge(
   const workspace = await ask();
   const { counts, newest } = workspace;
   const profile = await loadProfile(target);
-  if (newest.total > 0) {
-    profile.learn({
-      hasWorkspace: true,
-      hasWorkspaceStatuses: counts.statuses !== null && !areIgnored(counts.statuses, newest.total),
-    });
-  }
+  if (newest.total > 0)
+    profile.learn({ hasWorkspaceStatuses: !areIgnored(counts.statuses, newest.total) });
   await profile.save();
   // A workspace that has shown nothing yet may be one that cannot be asked without a form, so each form is asked. If lists are not
   // sorted, the first page does not show the newest submissions, and a newcomer beside a deletion moves no count.
-  if (profile.now.hasWorkspace !== true || !profile.now.isSorted) return open(all);
+  if (profile.now.hasWorkspaceStatuses === null || !profile.now.isSorted) return open(all);
 
   const statuses = profile.now.hasWorkspaceStatuses === true ? counts.statuses : null;
   const known = await readRest(store, rest);

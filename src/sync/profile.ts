@@ -28,12 +28,10 @@ const profileSchema = z.object({
   bounds: z.union([boundsSchema, z.literal('none')]).nullable(),
   /** Lists can be counted by status. Null: not learned yet. */
   hasStatuses: z.boolean().nullable(),
-  /** The same without `formId`. */
+  /** The workspace can be counted by status, without a form. Null: it has shown nothing yet, and may not be askable. */
   hasWorkspaceStatuses: z.boolean().nullable(),
   /** `formId` is honored. Null: not learned yet. */
   hasForms: z.boolean().nullable(),
-  /** The workspace can be asked without a form. Null: it has shown nothing yet. */
-  hasWorkspace: z.boolean().nullable(),
   learnedAtMs: z.number(),
 });
 
@@ -49,7 +47,6 @@ const newProfile = (nowMs: number): Profile => ({
   hasStatuses: null,
   hasWorkspaceStatuses: null,
   hasForms: null,
-  hasWorkspace: null,
   learnedAtMs: nowMs,
 });
 

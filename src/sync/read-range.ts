@@ -14,24 +14,18 @@ const MOST_DIVISIONS = 12;
 const [MOST_READINGS, MOST_IDLE] = [24, 2];
 
 /**
- * The part of a span that was stored before: all of it, if it was read to the end; some, if a reading was
- * interrupted; or none.
- */
-export type Stored = 'all' | 'some' | 'none';
-
-/**
  * Reads the submissions created within a span, stores them, and proves that none was missed; then settles those that the proven
- * list did not show. Throws Incomplete if it cannot be proven.
+ * list did not show. `isNew`: the span was never read to its end. If a reading that was interrupted has stored a submission that is
+ * gone now, the form's total shows it. Throws Incomplete if nothing can be proven.
  */
 export async function readRange(
   work: Work,
   span: Span,
-  stored: Stored,
+  isNew: boolean,
   divided = 0,
 ): Promise<void> {
-  const { verdict, seen } = await sweepOnce(work, span, stored);
-  if (verdict === 'proven')
-    return stored === 'none' ? undefined : settleOrReadWhole(work, span, seen);
+  const { verdict, seen } = await sweepOnce(work, span, isNew);
+  if (verdict === 'proven') return isNew ? undefined : settleOrReadWhole(work, span, seen);
   if (verdict === 'elsewhere') {
     work.profile.learn({ bounds: 'none' });
     return readWhole(work);
@@ -39,19 +33,18 @@ export async function readRange(
   if (verdict === 'contradiction') throw new Incomplete('CONTRADICTION');
   const cutMs = divided < MOST_DIVISIONS ? await cutOf(work.form, work.profile.now, span) : null;
   if (cutMs === null) return readFromBases(work, span);
-  const now = stored === 'none' ? 'some' : stored;
   for (const half of [
     { ...span, toMs: cutMs },
     { ...span, fromMs: cutMs },
   ])
-    await readRange(work, half, now, divided + 1);
+    await readRange(work, half, isNew, divided + 1);
 }
 
 /** The whole form as one list, for a source that cannot be asked by date. */
 export async function readWhole(work: Work, first?: Page): Promise<void> {
   const isNew = isEmpty(work.form.state.tally);
-  const { verdict, seen } = await sweepOnce(work, WHOLE, isNew ? 'none' : 'all', first);
-  if (verdict === 'proven' && !isNew) return settleOrReadWhole(work, WHOLE, seen);
+  const { verdict, seen } = await sweepOnce(work, WHOLE, isNew, first);
+  if (verdict === 'proven') return settleOrReadWhole(work, WHOLE, seen);
   if (verdict === 'contradiction') throw new Incomplete('CONTRADICTION');
   await readFromBases(work, WHOLE);
 }
@@ -65,11 +58,11 @@ export async function settleOrReadWhole(
   if (!(await settleAbsent(work, span, seen))) await readWhole(work);
 }
 
-/** Reads a list once, and stores its submissions. `first`: its first page, if it was just read. */
+/** Reads a list once, and stores its submissions. `isNew`: as in {@link readRange}. `first`: its first page, if it was just read. */
 export async function sweepOnce(
   work: Work,
   span: Span,
-  stored: Stored,
+  isNew: boolean,
   first?: Page,
 ): Promise<{ verdict: Verdict; seen: ReadonlySet<string> }> {
   const { sink } = work;
@@ -78,7 +71,7 @@ export async function sweepOnce(
   for await (const page of pagesOf(work, queryOf(work.profile.now, span), first)) {
     sweep.add(shownOf(page, span));
     await sink.add(page.items);
-    if (stored !== 'all' || before !== null || page.isLast) continue;
+    if (isNew || before !== null || page.isLast) continue;
     await sink.flush();
     before = accountedInAll(work.form.state.tally);
   }

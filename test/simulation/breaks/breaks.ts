@@ -354,7 +354,7 @@ export const BREAKS: readonly Break[] = [
     law: 'L16',
     name: 'an empty list of the workspace is believed',
     file: 'src/sync/poll.ts',
-    find: 'if (profile.now.hasWorkspace !== true || !profile.now.isSorted) return open(all);',
+    find: 'if (profile.now.hasWorkspaceStatuses === null || !profile.now.isSorted) return open(all);',
     replace: 'if (!profile.now.isSorted) return open(all);',
     with: ['workspaceList=empty'],
   },
