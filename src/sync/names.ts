@@ -133,22 +133,17 @@ function isKnown({ form: formName, field }: SettingName, known: KnownNames): boo
 
 /**
  * Whether a name in TARGET_HASH_FIELDS means a field that a target selects. Otherwise the answers to be hashed may be selected
- * under another name, and would be stored plain. True if only old answers could show that.
+ * under another name, and would be stored plain. True for a form that is gone.
  */
-function hashesAny(name: SettingName, settings: NamingSettings, known: KnownNames): boolean {
-  const { form: formName, field } = name;
-  const meant = formName === null ? undefined : formCalled(formName, known);
-  const forms = known.forms.filter((form) =>
-    formName === null ? hasField(form, field ?? '') : form.id === meant?.id,
-  );
-  if (forms.length === 0) return true;
-  const { selection } = settingsById(settings, known.ids);
-  const isShown = (id: string): boolean => known.forms.some((form) => hasField(form, id));
-  return forms.some((form) =>
-    namesFor(selection?.fields ?? [], form).some(
-      (id) => id === '*' || (field === null ? hasField(form, id) || !isShown(id) : id === field),
-    ),
-  );
+function hashesAny({ field, form }: SettingName, settings: NamingSettings, known: KnownNames) {
+  const selected = settingsById(settings, known.ids).selection?.fields ?? [];
+  const name = { field, form: form && (known.ids.get(form) ?? form) };
+  const forms = known.forms.filter((each) => namesFor([name], each).length > 0);
+  const isHashed = (each: Form): boolean => {
+    const ids = new Set(namesFor(selected, each));
+    return ids.has('*') || ids.has(field ?? '') || (field === null && ids.size > 0);
+  };
+  return forms.length === 0 || forms.some(isHashed);
 }
 
 /** A name in the settings that matches nothing, or hashes nothing. */

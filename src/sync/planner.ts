@@ -68,10 +68,8 @@ interface KnownTarget {
   readonly atMs: number;
 }
 
-/** How long a list of forms is used to look up names. */
-const LIST_TTL_MS = 30_000;
-/** How long the names from a target are valid. Other jobs (runs) add forms and fields to it. */
-const TARGET_TTL_MS = 5 * 60_000;
+/** How long the names from the list of forms, or from a target, are valid: runs and people add forms and fields. */
+const NAMES_TTL_MS = 5 * 60_000;
 /** How long a plan waits for targets that do not answer. */
 const TARGET_WAIT_MS = 2_000;
 
@@ -136,10 +134,10 @@ export class Planner {
   }
 
   /** Reads the names that a target knows, unless it answered a moment ago. Rejects as the target does. */
-  async read(target: string, maxAgeMs = TARGET_TTL_MS): Promise<KnownTarget> {
+  async read(target: string): Promise<KnownTarget> {
     const { openTarget, clock } = this.#options;
     const before = this.#known.get(target);
-    if (before !== undefined && clock.now() - before.atMs < maxAgeMs) return before;
+    if (before !== undefined && clock.now() - before.atMs < NAMES_TTL_MS) return before;
     const { store } = await openTarget(target);
     const states = await store.states();
     const fields = states.flatMap(({ state, fields: some }) =>
@@ -222,13 +220,9 @@ export class Planner {
       // Another process may have recorded another form.
       this.#requireChoice(target, form);
     }
-    const find = async (maxAgeMs: number): Promise<NameMistake | null> => {
-      await this.read(target, maxAgeMs);
-      const listed = await this.#list(signal, { maxAgeMs });
-      return unhashed(settings, this.#names([...listed.filter(({ id }) => id !== form.id), form]));
-    };
-    // New forms and fields appear, so a name that matched nothing is looked up once more.
-    const mistake = (await find(Infinity)) && (await find(LIST_TTL_MS));
+    const listed = await this.#list(signal, { maxAgeMs: NAMES_TTL_MS });
+    const others = listed.filter(({ id }) => id !== form.id);
+    const mistake = unhashed(settings, this.#names([...others, form]));
     if (mistake === null) return;
     throw new MirrorError(
       'SETTINGS',
