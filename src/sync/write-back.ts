@@ -74,8 +74,6 @@ const FRESH_MS = 10_000;
 const LOOK_AGAIN_MS = 2_000;
 /** How long a submission whose change of status was refused is not tried again, unless it changes: a day. */
 const REFUSAL_LASTS_MS = 24 * 3_600_000;
-/** If this many of a batch fail without any success, the cause is not in single submissions. The next write-back tries the others. */
-const HOPELESS = 10;
 
 /** The number of rows that may wait for write-back; at least as many as do. */
 export const mayWait = ({ tally }: FormState, { from }: WriteBackRule): boolean =>
@@ -106,10 +104,6 @@ interface Writing {
   listed: number;
 }
 
-/** Whether continuing the batch would only repeat the same failure, for thousands of submissions and again at the next run. */
-const isHopeless = (batch: Results): boolean =>
-  batch.size >= HOPELESS && [...batch.values()].every(isUnwritten);
-
 /**
  * Changes the status of submissions at the source after they are stored in every target that mirrors the form (L7), some at a time.
  * It holds the form's lease in each target, reads each submission by its ID just before the PATCH and again after it, and stores
@@ -135,8 +129,7 @@ export async function writeBack(
       if (state !== 'more' || (await isAwaited())) break;
       await clock.sleep(LEAVE_MS, waiting.signal);
     }
-    const others = state === 'done' ? 'all others were tried' : 'the others were not tried';
-    failure = failureOf(writing, others);
+    failure = failureOf(writing);
   } catch (error) {
     failure = toMirrorError(error);
   }
@@ -152,17 +145,17 @@ export async function writeBack(
   return report;
 }
 
-type BatchState = 'more' | 'done' | 'waiting' | 'hopeless';
+type BatchState = 'more' | 'done' | 'waiting';
 
 /** A write-back has failed if not only single submissions could not be changed. */
-function failureOf({ results, rule }: Writing, others: string): MirrorError | null {
+function failureOf({ results, rule }: Writing): MirrorError | null {
   const all = [...results.values()];
   const unwritten = all.filter(isUnwritten);
   const [first] = unwritten;
   const isAnyFailed = all.some(({ what }) => what === 'failed');
   if (first === undefined || (!isAnyFailed && all.some(({ what }) => what === 'written')))
     return null;
-  const what = `${plural(unwritten.length, 'submission')} could not be set to ${rule.to}; ${others}. The first: ${first.reason}`;
+  const what = `${plural(unwritten.length, 'submission')} could not be set to ${rule.to}. The first: ${first.reason}`;
   return new MirrorError(isAnyFailed ? 'FORMS_FAILED' : 'FORMS_REFUSED', what, {
     retryable: false,
   });
@@ -193,7 +186,7 @@ async function writeBatch(writing: Writing): Promise<BatchState> {
   await Promise.all(
     Array.from({ length: Math.min(source.concurrency, ids.length) }, async () => {
       for (const id of next) {
-        if (fatal !== undefined || isHopeless(batch)) return;
+        if (fatal !== undefined) return;
         try {
           batch.set(id, await writeOne(source, clock, id, rule, requireAllUnpaused));
         } catch (error) {
@@ -206,8 +199,9 @@ async function writeBatch(writing: Writing): Promise<BatchState> {
   await storeAll(opened, batch, rule, clock.now());
   writing.listed = Math.max(...opened.map(({ form: held }) => held.state.tally.refused));
   if (fatal !== undefined) throw fatal;
-  if (isHopeless(batch)) return 'hopeless';
-  return waiting.length > ids.length ? 'more' : 'done';
+  // If the whole batch failed, the cause is not in single submissions: the next write-back tries the others.
+  const isHopeless = [...batch.values()].every(isUnwritten);
+  return waiting.length > ids.length && !isHopeless ? 'more' : 'done';
 }
 
 /** Submissions in one of the statuses that every target has and none lists; a refused one rests for a day. */

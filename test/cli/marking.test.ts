@@ -47,7 +47,6 @@ describe('L7: status changes that write-back could not make', () => {
     const args = ['sync', '--json', '--form', 'customer-feedback'];
     const { writeBacks } = syncDocument(await runCli(args, { ...env, ...MARK }));
     expect(writeBacks[0]).toMatchObject({ outcome: 'failed', written: 5 });
-    expect(writeBacks[0]?.error).toContain('the others were not tried');
     const patches = sandbox.requests.filter(({ method }) => method === 'PATCH').length;
     expect(patches).toBeLessThan(150);
   });
