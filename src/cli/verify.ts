@@ -100,7 +100,7 @@ function verdictOf({ outcome, startedAt, lagging }: VerifyReport): string {
     case 'same':
       return `the same as of ${exact(startedAt)}`;
     case 'lagging':
-      return `the same as of ${exact(startedAt)}, except for ${count(lagging.count)} that came or changed just now`;
+      return `the same as of ${exact(startedAt)}, except for ${count(lagging.count)} that came just now`;
     case 'unproven':
       return 'not proven: the source may not have been read completely';
     case 'different':

@@ -100,11 +100,6 @@ export class BaseProof {
     return this.#bases.some(({ total, since }) => since.size === total);
   }
 
-  /** The number of distinct submissions met. */
-  get met(): number {
-    return this.#met.size;
-  }
-
   /** It grows as long as more reading may still prove the list. */
   get progress(): number {
     return this.#met.size + Math.max(0, ...this.#bases.map(({ since }) => since.size));

@@ -40,25 +40,9 @@ export interface RunReport extends Run {
 
 /**
  * One run: brings a form in a target up to date, and records the result. Never rejects: failures are in the report, and the rows
- * stored before stay. If another process takes the form over during the run, which a spreadsheet does not prevent, the run starts
- * over, within the time that it may wait.
+ * stored before stay.
  */
 export async function runForm(
-  target: Target,
-  identity: FormIdentity,
-  asked: RunOptions,
-  signal: AbortSignal,
-): Promise<RunReport> {
-  const { clock } = target;
-  const untilMs = clock.now() + (asked.waitMs ?? 0);
-  for (;;) {
-    const waitMs = untilMs - clock.now();
-    const report = await runOnce(target, identity, { ...asked, waitMs }, signal);
-    if (report.outcome !== 'busy' || clock.now() >= untilMs) return report;
-  }
-}
-
-async function runOnce(
   target: Target,
   identity: FormIdentity,
   asked: RunOptions,

@@ -1,23 +1,16 @@
-import { isDeepStrictEqual } from 'node:util';
 import { iso } from '../base/format.ts';
 import { EMPTY_TALLY } from '../mirror/form-state.ts';
 import { isSameUnder, storedUnder } from '../mirror/selection.ts';
 import type { TargetNotice } from '../mirror/port.ts';
 import { type Pause, pauseOf } from '../mirror/pauses.ts';
 import type { FormIdentity, SubmissionItem } from '../mirror/types.ts';
-import { AGREEMENT, PAUSES } from './records.ts';
+import { PAUSES } from './records.ts';
 import type { Target } from './target.ts';
-import {
-  type ComparedForm,
-  compareForm,
-  Comparison,
-  type Difference,
-  MOST_KEPT,
-} from './verify.ts';
+import { type ComparedForm, compareForm, Comparison, type Difference } from './verify.ts';
 
 /*
  * The comparison of the command `verify`. It compares differing submissions a second time, because a run may have stored the change
- * in between. A change at the source in between, or one so recent that the next polls bring it, is lag.
+ * in between. A submission so recent that the next polls bring it is lag.
  */
 
 /** Submissions that differ in one way: how many, and the first IDs. */
@@ -30,7 +23,7 @@ export interface Differing {
 export interface VerifyReport {
   readonly form: FormIdentity;
   readonly target: string;
-  /** `lagging`: the same, except for changes so recent that the next runs bring them. */
+  /** `lagging`: the same, except for submissions so recent that the next runs bring them. */
   readonly outcome: 'same' | 'lagging' | 'different' | 'unproven';
   readonly startedAt: string;
   readonly endedAt: string;
@@ -43,7 +36,7 @@ export interface VerifyReport {
     /** How often each column differs: system columns by name, fields by label. */
     readonly columns: Readonly<Record<string, number>>;
   };
-  /** Submissions that came recently, or changed while they were compared. */
+  /** Submissions that came recently. */
   readonly lagging: Differing;
   /** Stored submissions that the source hides or leaves open. */
   readonly undecided: Differing;
@@ -58,6 +51,8 @@ export interface VerifyReport {
 }
 
 const LISTED = 20;
+/** If more submissions differ, they are not compared a second time. */
+const MOST_AGAIN = 1_000;
 /** How long a run that a poll has queued may take. */
 const RUN_MS = 10_000;
 
@@ -70,8 +65,6 @@ const OTHER_SETTINGS: TargetNotice = {
   remedy: 'The next run brings them in line: forms-mirror sync --full',
 };
 
-type Differences = ReadonlyMap<string, Difference>;
-
 /** Compares a form with its copy. `pollMs`: the longest time between two polls. Rejects as source and target do. */
 export async function verifyForm(
   target: Target,
@@ -83,24 +76,16 @@ export async function verifyForm(
   const compared = await compareForm(target, formId, signal);
   const { source, form, joining, startedAtMs, comparison, stored } = compared;
   const { tally = EMPTY_TALLY, storedUnder: before = null } = stored?.state ?? {};
-  const [lastRun] = stored?.runs ?? [];
-  const polledAtMs = (await AGREEMENT.read(store))?.atMs ?? 0;
   const pause = pauseOf(await PAUSES.read(store), formId);
-  // Two polls bring every change. If there was none for that long, or the form is paused or fails (L6), nothing is lag.
-  const broughtMs = 2 * pollMs + RUN_MS;
-  const isAtWork =
-    pause === null &&
-    lastRun?.outcome !== 'failed' &&
-    clock.now() - Math.max(polledAtMs, lastRun?.endedAtMs ?? 0) <= broughtMs;
-  const lagMs = isAtWork ? broughtMs : 0;
-  const first: Differences = comparison.found;
+  const [lastRun] = stored?.runs ?? [];
+  // Two polls bring every change, unless runs fail (L6).
+  const recentMs = lastRun?.outcome === 'failed' ? Infinity : startedAtMs - 2 * pollMs - RUN_MS;
   const denied: string[] = [];
+  const first = comparison.found;
   // A table that is all wrong needs no second look.
-  const found = first.size <= MOST_KEPT ? await lookedAtAgain(target, compared, denied) : first;
-  const isLag = ({ kind, id, row }: Difference): boolean =>
-    lagMs > 0 &&
-    (!isDeepStrictEqual(row, first.get(id)?.row) ||
-      (kind === 'missing' && Date.parse(row?.createdAt ?? '') > startedAtMs - lagMs));
+  const found = first.size <= MOST_AGAIN ? await lookedAtAgain(target, compared, denied) : first;
+  const isLag = ({ kind, createdAt }: Difference): boolean =>
+    kind === 'missing' && Date.parse(createdAt ?? '') > recentMs;
   const [lagging, differing] = [true, false].map((isYoung) =>
     [...found.values()].filter((each) => isLag(each) === isYoung),
   ) as [Difference[], Difference[]];
@@ -144,7 +129,7 @@ async function lookedAtAgain(
   { store, clock }: Target,
   { source, form, joining, comparison: { found } }: ComparedForm,
   denied: string[],
-): Promise<Differences> {
+): Promise<ReadonlyMap<string, Difference>> {
   const there: SubmissionItem[] = [];
   const gone: string[] = [];
   const open = new Map<string, Difference>();
@@ -160,7 +145,7 @@ async function lookedAtAgain(
   await comparison.compare(there);
   const extra: Difference[] = [];
   for await (const rows of held?.rows({ ids: gone }) ?? [])
-    for (const { id } of rows) extra.push({ kind: 'extra', id, columns: [], row: null });
+    for (const { id } of rows) extra.push({ kind: 'extra', id, columns: [], createdAt: null });
   return new Map([...comparison.found, ...open, ...extra.map((each) => [each.id, each] as const)]);
 }
 

@@ -16,8 +16,8 @@ export interface Difference {
   readonly id: string;
   /** The columns that differ: system columns by name, fields by label. Never a value. */
   readonly columns: readonly string[];
-  /** As the source has it; null for `extra`, and beyond the first {@link MOST_KEPT}. Contains answers. */
-  readonly row: Row | null;
+  /** When the source says that it was created; null if that is not known. */
+  readonly createdAt: string | null;
 }
 
 /** The parts that are compared. */
@@ -51,8 +51,6 @@ export type ComparedForm = Awaited<ReturnType<typeof compareForm>>;
 /** A submission dated this long before the reading began existed then, however clocks differ. */
 const SURELY_BEFORE_MS = 10 * 60_000;
 const MOST_READINGS = 12;
-/** The number of differences whose rows are kept. */
-export const MOST_KEPT = 1_000;
 
 /** Reads a span until a reading proves that it showed everything; null if none does. Compares everything shown. */
 async function readProven(
@@ -65,13 +63,10 @@ async function readProven(
   const base = new BaseProof([]);
   for (let reading = 0; reading < MOST_READINGS; reading++) {
     const sweep = new Sweep();
-    let met: number | null = null;
     for await (const page of source.pages({ formId, ...queryOf(profile, span) })) {
       const shown = shownOf(page, span);
       sweep.add(shown);
       base.add(shown);
-      if (reading > 0 && met !== null && base.met > met) sweep.noteNewcomer();
-      met = base.met;
       await comparison.compare(page.items);
     }
     const { verdict } = sweep;
@@ -160,22 +155,21 @@ export class Comparison {
       const before = stored.get(row.id) ?? null;
       // It could not be stored unchanged: its answers may differ, or it has no row.
       if (listed.has(row.id) && (before === null || row.status === before.status)) continue;
-      if (before === null) this.#note('missing', row.id, [], row);
+      if (before === null) this.#note('missing', row);
       else {
         const columns = differingColumns(row, before, fields);
         const kind = before.deletedAt === null ? 'changed' : 'marked';
-        if (columns.length > 0) this.#note(kind, row.id, columns, row);
+        if (columns.length > 0) this.#note(kind, row, columns);
       }
     }
   }
 
   #note(
     kind: Difference['kind'],
-    id: string,
+    { id, createdAt }: Pick<Row, 'id' | 'createdAt'>,
     columns: string[] = [],
-    row: Row | null = null,
   ): void {
-    this.found.set(id, { kind, id, columns, row: this.found.size < MOST_KEPT ? row : null });
+    this.found.set(id, { kind, id, columns, createdAt });
   }
 
   /** Asks by ID for the rows that a proven list does not show. */
@@ -185,7 +179,7 @@ export class Comparison {
     for (const id of seen) absent.delete(id);
     const there: SubmissionItem[] = [];
     await source.byIds([...absent], (id, answer) => {
-      if (answer.kind === 'gone') return this.#note('extra', id);
+      if (answer.kind === 'gone') return this.#note('extra', { id, createdAt: null });
       // A submission that came while the list was read proves nothing about the list.
       const createdMs = answer.kind === 'there' ? createdMsOf(answer.item) : null;
       if (createdMs === null || createdMs < this.#atMs - SURELY_BEFORE_MS) this.undecided.add(id);

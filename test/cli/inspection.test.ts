@@ -119,7 +119,7 @@ describe('verify', () => {
     const { code, stdout } = await runCli(only, env);
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /✓ customer-feedback → default: the same as of 2\d{3}-\S+ \S+ UTC, except for 1 that came or changed just now; 51 submissions compared\n    1 too young to have been copied: sub_\w+\n$/,
+      /✓ customer-feedback → default: the same as of 2\d{3}-\S+ \S+ UTC, except for 1 that came just now; 51 submissions compared\n    1 too young to have been copied: sub_\w+\n$/,
     );
     const json = JSON.parse((await runCli([...only, '--json'], env)).stdout) as object;
     expect(json).toMatchObject({
