@@ -3,27 +3,21 @@ import { STATUSES } from '../mirror/types.ts';
 import { type ListQuery, type Source } from '../forms/source.ts';
 
 /** The number of submissions at the source in each documented status. */
-export interface Counts {
-  /** Our clock just before they were asked for (milliseconds). */
-  readonly askedAtMs: number;
-  /** Null if the source ignores `status`. */
-  readonly statuses: Readonly<Record<string, number>> | null;
-}
+export type Counts = Readonly<Record<string, number>>;
 
-/** Asks for the six counts at the same time. Null statuses if the source refuses one. */
+/** Asks for the six counts at the same time. Null if the source refuses one. */
 export async function askCounts(
   source: Source,
   query: Omit<ListQuery, 'status'>,
-  nowMs: number,
-): Promise<Counts> {
+): Promise<Counts | null> {
   const counts = await Promise.all(STATUSES.map((status) => source.count({ ...query, status })));
-  const statuses = Object.fromEntries(STATUSES.map((status, at) => [status, counts[at] ?? 0]));
-  return { askedAtMs: nowMs, statuses: counts.includes(null) ? null : statuses };
+  if (counts.includes(null)) return null;
+  return Object.fromEntries(STATUSES.map((status, at) => [status, counts[at] ?? 0]));
 }
 
 /** Whether the source ignores `status`: each count is then the total, so that they add up to far more than `total`. */
-export function areIgnored(statuses: Counts['statuses'], total: number): boolean {
-  if (statuses === null) return true;
-  const counts = Object.values(statuses);
+export function areIgnored(byStatus: Counts | null, total: number): boolean {
+  if (byStatus === null) return true;
+  const counts = Object.values(byStatus);
   return Math.min(...counts) > 0 && sumOf(counts) >= 2 * total;
 }

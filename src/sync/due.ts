@@ -55,8 +55,8 @@ const noteWhole = ({ sink }: Work, atMs: number): Promise<void> =>
   }));
 
 /**
- * Reads every range that is due, the newest last. Leaves submissions after the last range to the reading of the newest ones. Throws
- * Incomplete if a range cannot be proven; the ranges read before stay proven, so the next run continues there.
+ * Reads every range that is due, the newest last. Throws Incomplete if a range cannot be proven; the ranges read before stay proven,
+ * so the next run continues there.
  */
 export async function readDue(work: Work, first: Page): Promise<void> {
   const { form, sink, profile } = work;
@@ -67,21 +67,19 @@ export async function readDue(work: Work, first: Page): Promise<void> {
     await readWhole(work, first);
     return noteWhole(work, atMs);
   }
-  for (const range of form.state.ranges.filter(({ isDue, toMs }) => isDue && toMs !== null)) {
+  for (const range of form.state.ranges.filter(({ isDue }) => isDue)) {
     const beganMs = clock.now();
     await readRange(work, range, range.readAtMs === null);
     // Its dates may turn out to be of no use. Then the whole form was read.
     if (stepOf(profile.now) === null) return noteWhole(work, atMs);
     await sink.note((state) => rangeRead(state, range.toMs, beganMs));
   }
-  await readLast(work);
   await sink.note((state) => {
-    const read = rangeRead(state, null, atMs);
-    const endMs = read.ranges.at(-1)?.fromMs ?? null;
+    const endMs = state.ranges.at(-1)?.fromMs ?? null;
     return {
-      ...read,
+      ...state,
       watermarkMs: endMs === null ? state.watermarkMs : Math.max(endMs, state.watermarkMs ?? endMs),
-      isListDoubted: state.isListDoubted && (oldestReading(read) ?? -Infinity) < atMs,
+      isListDoubted: state.isListDoubted && (oldestReading(state) ?? -Infinity) < atMs,
     };
   });
 }
@@ -99,19 +97,6 @@ async function hasUndated(work: Work, { total }: Page): Promise<boolean> {
   // Rows that the source does not show are not counted.
   const missing = await form.entries(['held', 'undecided']);
   return missing.some(({ createdAt }) => createdAt === null);
-}
-
-/**
- * Each run reads the new part of the range without an end. This compares the rows stored before: if the source distinguishes only
- * days, that is the whole last day.
- */
-async function readLast(work: Work): Promise<void> {
-  const last = work.form.state.ranges.at(-1);
-  if (last?.isDue !== true) return;
-  const stored = await work.form.counts({ fromMs: last.fromMs }, 'all');
-  // Rows that the source does not show are not counted, and only this reading settles those of the range.
-  const { held, undecided } = work.form.state.tally;
-  if (stored.length + held + undecided > 0) await readRange(work, last, last.readAtMs === null);
 }
 
 /**
@@ -155,19 +140,14 @@ async function plannedCuts(work: Work, first: Page, endMs: number): Promise<numb
   if (!isFirst) return cutsOf(await form.counts({ toMs: endMs }, 'day'), RANGE);
   if (!profile.now.isSorted) return [];
   const size = Math.max(1, first.items.length);
-  const topOf = async (rank: number): Promise<number | null> => {
+  const cuts = new Set<number>();
+  for (let rank = RANGE; rank < many - RANGE / 2; rank += RANGE) {
     const number = Math.floor(rank / size) + 1;
     const [top] = (await source.page({ formId: form.state.formId }, number, size)).items;
-    return top === undefined ? null : createdMsOf(top);
-  };
-  const cuts = new Set<number>();
-  const step = RANGE * source.concurrency;
-  // Ranks past the end of the list show nothing: the total only plans.
-  for (let start = RANGE; start < many - RANGE / 2; start += step) {
-    const ranks = Array.from({ length: source.concurrency }, (_, at) => start + at * RANGE);
-    const tops = await Promise.all(ranks.filter((rank) => rank < many - RANGE / 2).map(topOf));
-    for (const ms of tops) if (ms !== null) cuts.add(atStep(ms, DAY_MS));
-    if (tops.includes(null)) break;
+    const ms = top === undefined ? null : createdMsOf(top);
+    // Ranks past the end of the list show nothing: the total only plans.
+    if (ms === null) break;
+    cuts.add(atStep(ms, DAY_MS));
   }
   return [...cuts];
 }

@@ -3,7 +3,7 @@ import type { Count, Grain } from '../mirror/port.ts';
 import { isOverLimit } from './absent.ts';
 import type { Counts } from './counts.ts';
 import { type Profile, queryOf, type Span, WHOLE } from './profile.ts';
-import { cutOf, readRange, settleOrReadWhole, sweepOnce } from './read-range.ts';
+import { cutOf, readRange } from './read-range.ts';
 import { PAGE } from '../forms/source.ts';
 import { accountedIn, spend, type Work } from './work.ts';
 
@@ -44,11 +44,7 @@ export async function narrow(place: Place, span: Span, count: number, halved = 0
  * and lost the same number differs in the next round, once its losses are found under other statuses. If no status differs, the sum
  * of all does.
  */
-export async function narrowAll(
-  work: Work,
-  statuses: Counts['statuses'],
-  total: number,
-): Promise<void> {
+export async function narrowAll(work: Work, statuses: Counts | null, total: number): Promise<void> {
   // A list of the whole form shows which rows are gone; a list of one status shows only which rows no longer have that status.
   if (isOverLimit(work)) return readRange(work, WHOLE, false);
   const { form, source, profile } = work;
@@ -62,7 +58,7 @@ export async function narrowAll(
       const { formId } = form.state;
       return source.count({ formId, ...queryOf(profile.now, span) });
     },
-    read: (span) => settle(work, span),
+    read: (span) => readRange(work, span, false),
   };
   const stored = accounted(form.state.tally);
   const gain = ([status, count]: readonly [string, number]): number =>
@@ -71,13 +67,4 @@ export async function narrowAll(
   if (differing.length === 0) return narrow(place, WHOLE, total);
   for (const [status, count] of differing.toSorted((a, b) => gain(b) - gain(a)))
     await narrow(place, { ...WHOLE, status }, count);
-}
-
-/** Reads all of a span. A list of one status may move while it is read. Then it proves nothing, and the next round looks again. */
-async function settle(work: Work, span: Span): Promise<void> {
-  if (span.status === undefined) return readRange(work, span, false);
-  const { verdict, seen } = await sweepOnce(work, span, false);
-  if (verdict === 'elsewhere') work.profile.learn({ bounds: 'none' });
-  // As far as can be seen, the list of one status did not change.
-  if (verdict === 'proven') await settleOrReadWhole(work, span, seen);
 }

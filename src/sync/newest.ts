@@ -6,10 +6,8 @@ import { pagesOf, type Work } from './work.ts';
 
 /** What the newest range showed. */
 export interface Newest {
-  /** The form's number of submissions, as of the reading or after it. */
+  /** The form's number of submissions when the reading began. */
   readonly total: number;
-  /** The total came with the first response of the reading, so it counts exactly what was read. */
-  readonly isExact: boolean;
   /** Everything created since this time (milliseconds) was read; null: everything. */
   readonly fromMs: number | null;
 }
@@ -36,17 +34,16 @@ export async function readNewest(work: Work, first?: Page): Promise<Newest> {
     const { isSorted } = profile.now;
     if (!isSorted && stepOf(profile.now) === null) break;
     const span = newestSpan();
+    const before = isSorted ? null : await askTotal(work);
     const total = await readOnce(work, span, isSorted ? given : undefined);
     given = undefined;
-    if (total !== null) {
-      const { fromMs } = span;
-      return { total: isSorted ? total : await askTotal(work), isExact: isSorted, fromMs };
-    }
+    if (total !== null) return { total: before ?? total, fromMs: span.fromMs };
   }
   // The top of the list changes too much, or has too many submissions with one date, for a gapless reading.
   const span = newestSpan();
+  const total = await askTotal(work);
   if (stepOf(profile.now) !== null) await readRange(work, span, false);
-  return { total: await askTotal(work), isExact: false, fromMs: span.fromMs };
+  return { total, fromMs: span.fromMs };
 }
 
 /** One reading. Returns the total that it began with, or null if it may have a gap. */

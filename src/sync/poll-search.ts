@@ -10,7 +10,10 @@ import { idsOf, knownOf } from './target.ts';
 
 /** The workspace's numbers and newest page, requested as a whole. */
 export interface Workspace {
-  readonly counts: Counts;
+  /** Our clock just before it was asked (milliseconds). */
+  readonly askedAtMs: number;
+  /** Null if they cannot be counted. */
+  readonly statuses: Counts | null;
   readonly newest: Page;
 }
 
@@ -24,7 +27,7 @@ export class Difference {
   readonly #statuses: Map<string, number>;
 
   /** `statuses`: null if they cannot be counted. */
-  constructor(total: number, statuses: Counts['statuses']) {
+  constructor(total: number, statuses: Counts | null) {
     this.#total = total;
     this.#statuses = new Map(Object.entries(statuses ?? {}));
   }
@@ -38,12 +41,6 @@ export class Difference {
     }
   }
 
-  /** Subtracts a rest, whose total contains other statuses as well. */
-  takeOffRest({ total, statuses }: Rest): void {
-    this.takeOff(Object.entries(statuses));
-    this.#total -= total - sumOf(Object.values(statuses));
-  }
-
   get isNone(): boolean {
     return !this.isUnsure && this.#total === 0 && this.statuses.length === 0;
   }
@@ -53,15 +50,18 @@ export class Difference {
     return [...this.#statuses].flatMap(([status, n]) => (n === 0 ? [] : [status]));
   }
 
-  /** The difference as the record of the forms that a poll does not cover. */
-  asRest(): Pick<Rest, 'total' | 'statuses'> {
-    return { total: this.#total, statuses: Object.fromEntries(this.#statuses) };
+  /** By status; under '' in all others. */
+  get counts(): Rest['counts'] {
+    return {
+      ...Object.fromEntries(this.#statuses),
+      '': this.#total - sumOf(this.#statuses.values()),
+    };
   }
 }
 
 /**
  * Subtracts from the difference what the newest submissions explain: new ones and recent changes. Returns the forms that they
- * belong to; all forms for a new submission that does not name its form.
+ * belong to.
  */
 export async function explainNewest(
   store: Store,
@@ -69,32 +69,27 @@ export async function explainNewest(
   { newest }: Workspace,
   difference: Difference,
 ): Promise<Set<string>> {
-  const formIds = spokenFor.map(({ state }) => state.formId);
   const read: FormState[] = [];
   const items = new Map(newest.items.map((item) => [item.key, item]));
-  const named = Map.groupBy(items.keys(), (key) => items.get(key)?.submission?.formId ?? '');
-  // If items do not name their forms, each form is asked whether it has them.
-  const nameless = new Set(named.get('') ?? []);
+  const byForm = Map.groupBy(items.values(), ({ submission }) => submission?.formId);
   const found = new Set<string>();
   for (const { state } of spokenFor) {
     const { formId } = state;
-    const ids = [...(named.get(formId) ?? []), ...nameless];
-    if (ids.length === 0) continue;
-    await using form = await store.read(formId);
+    const shown = byForm.get(formId) ?? [];
+    await using form = shown.length === 0 ? null : await store.read(formId);
     if (form === null) continue;
     read.push(state);
-    const { stored, forgotten } = await knownOf(form, ids);
-    for (const id of ids) {
-      const before = stored.get(id);
-      const isNameless = nameless.has(id);
-      if (before !== undefined || forgotten.has(id)) nameless.delete(id);
-      const status = items.get(id)?.submission?.status;
-      if (forgotten.has(id) || status === undefined || before === status) continue;
-      if (before === undefined && isNameless) continue;
+    const { stored, forgotten } = await knownOf(
+      form,
+      shown.map(({ key }) => key),
+    );
+    for (const { key, submission } of shown) {
+      const before = stored.get(key);
+      if (submission === null || forgotten.has(key) || before === submission.status) continue;
       found.add(formId);
       if (before === undefined) difference.newcomers++;
       else difference.takeOff([[before, -1]]);
-      difference.takeOff([[status, 1]]);
+      difference.takeOff([[submission.status, 1]]);
     }
   }
   // A row that was stored since the forms were counted is in no tally and would not count as new, so it could hide a deletion.
@@ -104,7 +99,7 @@ export async function explainNewest(
     difference.isUnsure = true;
     found.add(formId);
   }
-  return nameless.size > 0 ? new Set(formIds) : found;
+  return found;
 }
 
 /** The recorded numbers of these forms of the workspace; null if nothing is known of them. Zero for no forms. */
@@ -112,7 +107,7 @@ export async function readRest(store: Store, formIds: readonly string[]): Promis
   const rest = await REST.read(store);
   if (rest !== null && new Set(rest.formIds).symmetricDifference(new Set(formIds)).size === 0)
     return rest;
-  return formIds.length === 0 ? { formIds, total: 0, topMs: null, statuses: {} } : null;
+  return formIds.length === 0 ? { formIds, topMs: null, counts: {} } : null;
 }
 
 /** The statuses of a rest's submissions that came since it was recorded, as far as a page shows them. */
@@ -167,7 +162,7 @@ export async function searchWorkspace(
   spokenFor: readonly StoredForm[],
   profile: Profile,
   difference: Difference,
-  { statuses }: Counts,
+  statuses: Counts | null,
 ): Promise<Set<string> | null> {
   const most = spokenFor.length * Math.max(1, difference.statuses.length);
   if (stepOf(profile) === null || difference.statuses.length === 0 || most <= 2) return null;

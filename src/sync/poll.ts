@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../base/clock.ts';
 import { isAbort, toMirrorError } from '../base/errors.ts';
 import { labelMap } from '../mirror/fields.ts';
@@ -15,7 +16,7 @@ import { pauseOf } from '../mirror/pauses.ts';
 import { isSameUnder, storedUnder } from '../mirror/selection.ts';
 import type { Store, StoredForm } from '../mirror/port.ts';
 import type { Form } from '../mirror/types.ts';
-import { areIgnored, askCounts, type Counts } from './counts.ts';
+import { areIgnored, askCounts } from './counts.ts';
 import {
   askEach,
   Difference,
@@ -121,8 +122,9 @@ export async function poll(
 
 /** Counts first: a submission that arrives in between can only add to the stored ones. */
 async function askWorkspace(source: Source, clock: Clock): Promise<Workspace> {
-  const counts = await askCounts(source, {}, clock.now());
-  return { counts, newest: await source.page({}) };
+  const askedAtMs = clock.now();
+  const statuses = await askCounts(source, {});
+  return { askedAtMs, statuses, newest: await source.page({}) };
 }
 
 /** A form in which a poll found no change. */
@@ -187,11 +189,8 @@ async function groupsOf(
     )
       old.push(form.id);
   }
-  for (const { formId, goneAtMs } of stored.map(({ state }) => state)) {
-    const isMissing = !listed.has(formId) && goneAtMs === null;
-    // A run finds out whether it is gone.
-    if (isMissing && chosen.has(formId) && !isPaused(formId)) unsettled.push(formId);
-  }
+  // A run finds out whether a form that is no longer listed is gone.
+  unsettled.push(...[...chosen].filter((id) => !listed.has(id) && !isPaused(id)));
   const known = new Set(spokenFor.map(({ state }) => state.formId));
   const rest = [...listed].filter((id) => !known.has(id));
   return { spokenFor, unsettled, rest, paused: new Set([...listed].filter(isPaused)), old };
@@ -239,39 +238,50 @@ async function judge(
   const open = (jobs: ReadonlySet<string>): Judged => ({ jobs, agreed: null });
   const all = new Set(spokenFor.map(({ state }) => state.formId));
   const workspace = await ask();
-  const { counts, newest } = workspace;
+  const { newest } = workspace;
   const profile = await loadProfile(target);
   if (newest.total > 0)
-    profile.learn({ hasWorkspaceStatuses: !areIgnored(counts.statuses, newest.total) });
+    profile.learn({ hasWorkspaceStatuses: !areIgnored(workspace.statuses, newest.total) });
   await profile.save();
   // A workspace that has shown nothing yet may be one that cannot be asked without a form, so each form is asked. If lists are not
-  // sorted, the first page does not show the newest submissions, and a newcomer beside a deletion moves no count.
-  if (profile.now.hasWorkspaceStatuses === null || !profile.now.isSorted) return open(all);
+  // sorted, the first page does not show the newest submissions, and a newcomer beside a deletion moves no count. Items that do not
+  // name their form explain nothing.
+  const isNamed = newest.items.every(({ submission }) => (submission?.formId ?? '') !== '');
+  if (profile.now.hasWorkspaceStatuses === null || !profile.now.isSorted || !isNamed)
+    return open(all);
 
-  const statuses = profile.now.hasWorkspaceStatuses === true ? counts.statuses : null;
+  const statuses = profile.now.hasWorkspaceStatuses ? workspace.statuses : null;
   const known = await readRest(store, rest);
   const difference = new Difference(newest.total, statuses);
   for (const { state } of spokenFor) difference.takeOff(accounted(state.tally));
   // Even if the counts agree: a newcomer and a deletion together leave them unchanged.
   const found = await explainNewest(store, spokenFor, workspace, difference);
-  const beyond = { formIds: rest, topMs: topOf(newest, rest), ...difference.asRest() };
+  const beyond = { formIds: rest, topMs: topOf(newest, rest), counts: difference.counts };
   if (known !== null) {
     const newcomers = newIn(newest, known);
     // Deletions may make up for newcomers that only the next page shows.
     if (!newest.isLast && difference.newcomers + newcomers.length === newest.items.length)
       difference.isUnsure = true;
-    difference.takeOffRest(known);
+    difference.takeOff(Object.entries(known.counts));
     difference.takeOff(newcomers.map((status) => [status, 1]));
     if (difference.isNone) {
       if (newcomers.length > 0) await REST.change(store, () => beyond);
-      return { jobs: found, agreed: await agree(store, groups, found, counts, statuses !== null) };
+      return {
+        jobs: found,
+        agreed: await agree(groups, found, store, workspace.askedAtMs, statuses !== null),
+      };
     }
   }
-  const [only] = spokenFor;
-  if (spokenFor.length === 1 && rest.length === 0 && only !== undefined) return open(all);
-
   if (rest.length === 0) {
-    const named = await searchWorkspace(source, store, spokenFor, profile.now, difference, counts);
+    if (spokenFor.length === 1) return open(all);
+    const named = await searchWorkspace(
+      source,
+      store,
+      spokenFor,
+      profile.now,
+      difference,
+      statuses,
+    );
     for (const id of named ?? []) found.add(id);
     if (named !== null && named.size > 0) return open(found);
   }
@@ -282,11 +292,9 @@ async function judge(
   for (const id of differing) found.add(id);
   if (found.size > 0) return open(found);
   // No form explains the difference. If the workspace still shows it, it belongs to none of them.
-  const again = await askCounts(source, {}, counts.askedAtMs);
+  const again = await askCounts(source, {});
   const total = await source.count({});
-  const isStill =
-    total === newest.total &&
-    Object.entries(statuses ?? {}).every(([key, n]) => again.statuses?.[key] === n);
+  const isStill = total === newest.total && isDeepStrictEqual(again, workspace.statuses);
   if (isStill) await REST.change(store, () => beyond);
   return open(found);
 }
@@ -303,10 +311,10 @@ const isYoungAs = ({ atMs, onStatuses, formIds }: Agreement, held: Agreement | n
 
 /** Records that the workspace has what the target accounts for, for the forms that need no run. */
 async function agree(
-  store: Store,
   { spokenFor }: Groups,
   jobs: ReadonlySet<string>,
-  { askedAtMs: atMs }: Counts,
+  store: Store,
+  atMs: number,
   onStatuses: boolean,
 ): Promise<Agreement> {
   const formIds = spokenFor.map(({ state }) => state.formId).filter((id) => !jobs.has(id));

@@ -23,8 +23,9 @@ export async function readRange(
   span: Span,
   isNew: boolean,
   divided = 0,
+  first?: Page,
 ): Promise<void> {
-  const { verdict, seen } = await sweepOnce(work, span, isNew);
+  const { verdict, seen } = await sweepOnce(work, span, isNew, first);
   if (verdict === 'proven') return isNew ? undefined : settleOrReadWhole(work, span, seen);
   if (verdict === 'elsewhere') {
     work.profile.learn({ bounds: 'none' });
@@ -41,25 +42,16 @@ export async function readRange(
 }
 
 /** The whole form as one list, for a source that cannot be asked by date. */
-export async function readWhole(work: Work, first?: Page): Promise<void> {
-  const isNew = isEmpty(work.form.state.tally);
-  const { verdict, seen } = await sweepOnce(work, WHOLE, isNew, first);
-  if (verdict === 'proven') return settleOrReadWhole(work, WHOLE, seen);
-  if (verdict === 'contradiction') throw new Incomplete('CONTRADICTION');
-  await readFromBases(work, WHOLE);
-}
+export const readWhole = (work: Work, first?: Page): Promise<void> =>
+  readRange(work, WHOLE, isEmpty(work.form.state.tally), MOST_DIVISIONS, first);
 
 /** Settles what a proven list did not show. Reads the whole form if the list hid something because of its dates. */
-export async function settleOrReadWhole(
-  work: Work,
-  span: Span,
-  seen: ReadonlySet<string>,
-): Promise<void> {
+async function settleOrReadWhole(work: Work, span: Span, seen: ReadonlySet<string>): Promise<void> {
   if (!(await settleAbsent(work, span, seen))) await readWhole(work);
 }
 
 /** Reads a list once, and stores its submissions. `isNew`: as in {@link readRange}. `first`: its first page, if it was just read. */
-export async function sweepOnce(
+async function sweepOnce(
   work: Work,
   span: Span,
   isNew: boolean,

@@ -104,10 +104,10 @@ export const AGREEMENT = new TargetRecord<Agreement | null>(AGREEMENT_RECORD, nu
 /** The number of submissions in the workspace beyond the forms that the poll covers. */
 export interface Rest {
   readonly formIds: readonly string[];
-  readonly total: number;
   /** Submissions of these forms that were created after this time are not counted here. */
   readonly topMs: number | null;
-  readonly statuses: Readonly<Record<string, number>>;
+  /** By status; under '' in all others. */
+  readonly counts: Readonly<Record<string, number>>;
 }
 
-export const REST = new TargetRecord<Rest | null>('poll rest', null);
+export const REST = new TargetRecord<Rest | null>('workspace rest', null);

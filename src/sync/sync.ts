@@ -30,14 +30,10 @@ export async function sync(work: Work): Promise<void> {
   const isReading = isDue(form.state);
   const startMs = target.clock.now();
   const first = await source.page({ formId: form.state.formId });
-  // For a form of more than one page, everything not yet known is requested at the same time.
-  await Promise.all([
-    first.items.length === 0 ? null : requireForms(work),
-    first.isLast ? null : learnLists(work, first, isReading),
-  ]);
+  if (first.items.length > 0) await requireForms(work);
   noteTotal(work, first.total);
   if (await takeSnapshot(work, first, startMs)) return agree(work, startMs, true);
-  if (first.isLast) await learnLists(work, first, isReading);
+  await learnLists(work, first, isReading);
 
   // 1. Due: the ranges that are flagged, the newest last.
   if (isReading) await readDue(work, first);
@@ -50,12 +46,16 @@ export async function sync(work: Work): Promise<void> {
     if (accountedInAll(form.state.tally) === total)
       return agree(work, explainedAtMs, profile.now.hasWorkspaceStatuses === true);
   }
-  let before: Counts['statuses'] = null;
+  let before: Counts | null = null;
   let hasFound = true;
   for (let moves = 0; moves < MOST_MOVES;) {
     // 2. Counts come before the newest: a submission that arrives in between can only add to the stored ones, like an
     // unseen deletion.
-    const { askedAtMs, statuses } = await askOwnCounts(work);
+    const askedAtMs = target.clock.now();
+    const statuses =
+      profile.now.hasStatuses === false
+        ? null
+        : await askCounts(source, { formId: form.state.formId });
     const { tally } = form.state;
     // 3. Newest: the submissions created since the watermark.
     const newest = await readNewest(work);
@@ -98,7 +98,7 @@ async function learnLists(
     profile.learn({ bounds: await learnBounds(source, form.state.formId, first) });
 }
 
-function learnStatuses({ profile }: Work, statuses: Counts['statuses'], total: number): void {
+function learnStatuses({ profile }: Work, statuses: Counts | null, total: number): void {
   if (statuses === null || total === 0) return;
   if (areIgnored(statuses, total)) profile.learn({ hasStatuses: false });
   // Counts from another moment than the total, or beside an undocumented status, say nothing.
@@ -110,28 +110,20 @@ function noteTotal(work: Work, total: number): void {
   work.shortBy = accountedInAll(work.form.state.tally) - total;
 }
 
-/** The counts of the form; without statuses if the source is known to ignore them. */
-async function askOwnCounts({ source, form, profile, target }: Work): Promise<Counts> {
-  const nowMs = target.clock.now();
-  if (profile.now.hasStatuses === false) return { askedAtMs: nowMs, statuses: null };
-  return askCounts(source, { formId: form.state.formId }, nowMs);
-}
-
 /**
  * Whether the source's counts equal what the target accounts for. `changed`: statuses that the newest range changed in the target.
  * The counts may include these changes or not, so these statuses are compared without the newest range.
  */
 async function agrees(
   work: Work,
-  statuses: Counts['statuses'],
-  { total, isExact, fromMs }: Newest,
+  statuses: Counts | null,
+  { total, fromMs }: Newest,
   changed: ReadonlySet<string>,
 ): Promise<boolean> {
   const { form, profile } = work;
   const stored = accounted(form.state.tally);
   if (sumOf(stored.values()) !== total) return false;
   if (statuses === null || profile.now.hasStatuses === false) return true;
-  if (changed.size > 0 && !isExact) return false;
   const isEqual = Object.entries(statuses).every(
     ([status, count]) => changed.has(status) || (stored.get(status) ?? 0) === count,
   );
