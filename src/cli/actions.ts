@@ -6,7 +6,8 @@ import type { QueueRuntime } from '../queue/runtime.ts';
 import { PAUSES } from '../sync/records.ts';
 import { reading } from '../sync/target.ts';
 import type { ActionOrder, DoneLine } from '../web/actions.ts';
-import { changePauses, placeName } from './pausing.ts';
+import { copyName } from './lines.ts';
+import { changePauses } from './pausing.ts';
 import { partOf, type Place, placesOf } from './selection.ts';
 
 /**
@@ -66,8 +67,8 @@ const POLL_BEGINS =
 /** One line about these places; none if there are none. */
 function linesOf(places: readonly Place[], text: string): DoneLine[] {
   if (places.length === 0) return [];
-  const names = places.map((place) => placeName(place.form, place.target));
-  const what = names.length > MANY ? `${count(names.length)} copies of forms` : names.join(', ');
+  const names = places.map(copyName).join(', ');
+  const what = places.length > MANY ? `${count(places.length)} copies of forms` : names;
   return [done(`${what}: ${text}`)];
 }
 
@@ -86,7 +87,7 @@ async function accept(app: App, queue: QueueRuntime, order: ActionOrder): Promis
   const [place] = await openPlaces(app, order);
   if (place === undefined || order.form === null || order.target === null)
     return failed('Accept deletions of one form in one target.');
-  const name = placeName(place.form, place.target);
+  const name = copyName(place);
   const target = await app.target(place.target);
   const held = (await reading(target, place.form.id, async ({ state }) => state.tally.held)) ?? 0;
   const seen = order.count ?? 0;

@@ -7,6 +7,7 @@ import { person } from '../sync/erase.ts';
 import { PAUSES, pause as pauseStore, resume as resumeStore } from '../sync/records.ts';
 import type { ActionOrder, DoneLine } from '../web/actions.ts';
 import type { CommandCall, ExitCode, PlaceOptions } from './host.ts';
+import { copyName } from './lines.ts';
 import { openApp } from './open-app.ts';
 import { findForm } from './selection.ts';
 import type { Line } from './terminal.ts';
@@ -76,7 +77,7 @@ async function changeIn(
   asked: Omit<Pause, 'formId'> | null,
 ): Promise<DoneLine> {
   const formId = form?.id ?? null;
-  const name = placeName(form, target);
+  const name = form === null ? `Target ${target}` : copyName({ form, target });
   try {
     const { store } = await app.target(target);
     if (asked !== null) {
@@ -102,10 +103,6 @@ function stillPaused(pauses: readonly Pause[], target: string, formId: string | 
   const forms = plural(pauses.length, 'form there is', 'forms there are');
   return ` ${forms} still paused: forms-mirror status shows how to resume each.`;
 }
-
-/** `contact in default`, `Target default`. */
-export const placeName = (form: FormIdentity | null, target: string): string =>
-  form === null ? `Target ${target}` : `${form.slug} in ${target}`;
 
 /** The effects of a pause, for the person who has just started it. */
 const PAUSE_MEANS =

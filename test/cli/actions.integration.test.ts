@@ -84,7 +84,7 @@ it("L8: an admin's action on the page of a running mirror is performed at once, 
   // Not before the first run of the form has ended.
   await vi.waitFor(async () => {
     expect(await press(url, { do: 'sync', form: FORM })).toContain(
-      'customer-feedback in a, customer-feedback in b: brought up to date as soon',
+      'customer-feedback → a, customer-feedback → b: brought up to date as soon',
     );
   }, SOON);
   await vi.waitFor(bothHold, SOON);
@@ -100,7 +100,7 @@ it("L8: an admin's action on the page of a running mirror is performed at once, 
   mirror.submit(FORM);
   await vi.waitFor(async () => {
     const page = await press(url, { do: 'sync', form: FORM });
-    expect(page).toContain('customer-feedback in a: brought up to date as soon');
+    expect(page).toContain('customer-feedback → a: brought up to date as soon');
   }, SOON);
   await vi.waitFor(() => expect(mirror.count('a', TABLE)).toBe(mirror.source(FORM)), SOON);
   expect(mirror.count('b', TABLE)).toBe(mirror.source(FORM) - 1);
@@ -111,9 +111,9 @@ it("L8: an admin's action on the page of a running mirror is performed at once, 
   expect(await press(url, { do: 'sync' })).toContain('A poll begins now');
   await vi.waitFor(bothHold, SOON);
   const place = { form: FORM, target: 'a' };
-  expect(await press(url, { do: 'pause', ...place })).toContain('customer-feedback in a is paused');
+  expect(await press(url, { do: 'pause', ...place })).toContain('customer-feedback → a is paused');
   expect(await press(url, { do: 'resume', ...place })).toContain(
-    'customer-feedback in a is resumed',
+    'customer-feedback → a is resumed',
   );
 
   const { id } = mirror.place.store.forms().find((each) => each.slug === FORM)!;

@@ -13,7 +13,7 @@ describe('pause and resume', () => {
     expect([paused.code, paused.stdout]).toEqual([
       0,
       expect.stringMatching(
-        /^✓ customer-feedback in default is paused since .* by command line, \S+@\S+ \(a new tab\)\./,
+        /^✓ customer-feedback → default is paused since .* by command line, \S+@\S+ \(a new tab\)\./,
       ),
     ]);
     const sync = await runCli(['sync'], env);
@@ -41,7 +41,7 @@ describe('pause and resume', () => {
     const resumed = await runCli(['resume', '--form', 'customer-feedback'], env);
     expect([resumed.code, resumed.stdout]).toEqual([
       0,
-      expect.stringMatching(/^✓ customer-feedback in default is resumed; it was paused since/),
+      expect.stringMatching(/^✓ customer-feedback → default is resumed; it was paused since/),
     ]);
     expect((await runCli(['sync'], env)).code).toBe(0);
     expect((await runCli(['status'], env)).stdout).not.toMatch(/paused/i);
@@ -96,7 +96,7 @@ describe('pause and resume', () => {
     const ended = await runCli(['resume', '--form', 'customer-feedback'], others);
     expect([ended.code, ended.stdout]).toEqual([
       0,
-      expect.stringContaining('customer-feedback in default is resumed'),
+      expect.stringContaining('customer-feedback → default is resumed'),
     ]);
     const again = await runCli(['pause', '--form', 'customer-feedback'], others);
     expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('does not select it')]);
@@ -111,7 +111,7 @@ describe('pause and resume', () => {
     const resumed = await runCli(['resume', '--form', id], env);
     expect([resumed.code, resumed.stdout]).toEqual([
       0,
-      expect.stringContaining(`✓ ${id} in default is resumed`),
+      expect.stringContaining(`✓ ${id} → default is resumed`),
     ]);
   });
 
@@ -125,7 +125,7 @@ describe('pause and resume', () => {
     const resumed = await runCli(['resume', ...form], away);
     expect([resumed.code, resumed.stdout]).toEqual([
       0,
-      expect.stringMatching(/^✓ customer-feedback in b is resumed[^\n]*\n$/),
+      expect.stringMatching(/^✓ customer-feedback → b is resumed[^\n]*\n$/),
     ]);
   });
 
@@ -144,7 +144,7 @@ describe('pause and resume', () => {
     const resumed = await runCli(['resume', '--form', 'customer-feedback'], away);
     expect([resumed.code, resumed.stdout]).toEqual([
       0,
-      expect.stringMatching(/in a is resumed.*\n.*in b is resumed/),
+      expect.stringMatching(/→ a is resumed.*\n.*→ b is resumed/),
     ]);
   });
 
