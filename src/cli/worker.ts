@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { App } from '../app.ts';
-import type { Listening } from '../web/listen.ts';
+import type { Listening } from '../web/server.ts';
 import { openApp } from './open-app.ts';
 import { openService, type Service } from './service.ts';
 import type { CommandCall, ExitCode } from './host.ts';

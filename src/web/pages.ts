@@ -9,10 +9,9 @@ import type { FormReport } from '../health/report.ts';
 import { type Act, ACTION_FORM, addActions } from './actions.ts';
 import { type FormDetails, formMain } from './form-page.ts';
 import { html } from './html.ts';
-import type { Listening } from './listen.ts';
 import { overviewMain } from './overview.ts';
 import { type Page, sendPage } from './parts.ts';
-import { type Reports, type ServerOptions, startServer } from './server.ts';
+import { type Listening, type Reports, type ServerOptions, startServer } from './server.ts';
 
 /** A page or a file of the board of jobs. */
 export type BoardAnswer = Pick<LightMyRequestResponse, 'statusCode' | 'headers' | 'rawPayload'>;

@@ -4,10 +4,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { FormDetails } from '../../src/web/form-page.ts';
-import type { ListenPlace } from '../../src/web/listen.ts';
 import { Metrics } from '../../src/web/metrics.ts';
 import type { BoardAnswer } from '../../src/web/pages.ts';
-import { startServer } from '../../src/web/server.ts';
+import { type ListenPlace, startServer } from '../../src/web/server.ts';
 import { FORM_A, formReport, NO_DETAILS, reportOf } from './fixtures.ts';
 import { LOCAL, startPage } from './start-page.ts';
 

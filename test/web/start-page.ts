@@ -2,7 +2,7 @@ import type { Clock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { Report } from '../../src/health/report.ts';
 import { Metrics } from '../../src/web/metrics.ts';
-import type { Listening, ListenPlace } from '../../src/web/listen.ts';
+import type { Listening, ListenPlace } from '../../src/web/server.ts';
 import { type StatusOptions, startStatus } from '../../src/web/pages.ts';
 import { NO_DETAILS, NOW, reportOf } from './fixtures.ts';
 
