@@ -103,7 +103,8 @@ export class App implements AsyncDisposable {
     const { address, history } = settings;
     const { google: access, proxy, schedule, hashKey } = this.config;
     const { planner } = this;
-    const describe = describeForm(name, longestGapMs(schedule, this.clock.now()));
+    const isChosen: Target['isChosen'] = (form) => planner.isChosen(name, form);
+    const describe = describeForm(name, longestGapMs(schedule, this.clock.now()), isChosen);
     const google = { ...access, proxy, describe };
     const onBilled = (bytes: number): void =>
       this.events.emit('target.billed', { target: name, bytes });
@@ -118,7 +119,7 @@ export class App implements AsyncDisposable {
         const { selection } = planner.settingsById(settings);
         return selection && { selection, hashKey };
       },
-      isChosen: (form) => planner.isChosen(name, form),
+      isChosen,
       async admit(form, signal, keep) {
         await planner.requireNames(settings, form, signal, keep);
         if (target.joining !== undefined) return target.joining;

@@ -2,6 +2,7 @@ import { exact } from '../base/format.ts';
 import type { FormHealthText } from '../mirror/health-text.ts';
 import { pauseTitle } from '../mirror/pauses.ts';
 import type { StoredForm } from '../mirror/port.ts';
+import type { FormIdentity } from '../mirror/types.ts';
 import { AGREEMENT, PAUSES } from '../sync/records.ts';
 import { judge } from './judge.ts';
 import type { FormReport, Problem } from './report.ts';
@@ -12,10 +13,14 @@ const LEAST_MINUTES = 45;
 
 /**
  * Describes a form's health for a sheet, from the content of its spreadsheet. The sheet's clock decides about staleness. `target`:
- * its name; `longestGapMs`: the longest time between two polls.
+ * its name; `longestGapMs`: the longest time between two polls; `isChosen`: whether the settings choose a form for it.
  */
 export const describeForm =
-  (target: string, longestGapMs: number) =>
+  (
+    target: string,
+    longestGapMs: number,
+    isChosen: (form: Pick<FormIdentity, 'id' | 'slug'>) => boolean,
+  ) =>
   (
     form: Pick<StoredForm, 'state' | 'fields' | 'notices' | 'runs'>,
     recordOf: (key: string) => unknown,
@@ -36,7 +41,7 @@ export const describeForm =
       troubles: [],
       plan: null,
       kept: { runs: [], source: null },
-      isChosen: () => true,
+      isChosen: (_, form) => isChosen(form),
       // The sheet's own clock shows that it is stale.
       nextPollMs: () => Infinity,
     });

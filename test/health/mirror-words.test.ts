@@ -17,7 +17,7 @@ import {
 /** What a sheet shows about a form; `records`: of its target. */
 function words(changes: FormChanges = {}, records: Readonly<Record<string, unknown>> = {}) {
   const stored = heldForm(FORM_A, changes);
-  return describeForm('sheet', MINUTE)(stored, (key) => records[key] ?? null, NOW);
+  return describeForm('sheet', MINUTE, () => true)(stored, (key) => records[key] ?? null, NOW);
 }
 
 const pauses = [{ formId: null, since: before(HOUR), by: 'ann', reason: null }];
@@ -81,8 +81,17 @@ describe('the words of the Mirror tab', () => {
     const [stored, later] = [heldForm(FORM_A, changes), NOW + 30 * MINUTE];
     const recordOf = (key: string): unknown =>
       Object.entries(records).find(([of]) => of === key)?.[1];
-    const again = describeForm('sheet', MINUTE)(stored, recordOf, later);
+    const again = describeForm('sheet', MINUTE, () => true)(stored, recordOf, later);
     expect(again).toEqual(health);
+  });
+
+  it('L17: do not call a form stale that the settings no longer choose', () => {
+    const describe = describeForm('sheet', MINUTE, ({ slug }) => slug !== FORM_A.slug);
+    expect(describe(heldForm(FORM_A), () => null, NOW + DAY)).toMatchObject({
+      state: 'ended',
+      title: 'No longer selected',
+      remedy: null,
+    });
   });
 
   it('L17: is as of the last agreement, including that of a poll, and stale by the clock of the sheet', () => {
@@ -91,7 +100,7 @@ describe('the words of the Mirror tab', () => {
     expect(words({}, { 'poll agreement': agreed }).asOfMs).toBe(NOW - 5_000);
     expect(words().staleAfterMinutes).toBe(45);
     const stored = heldForm(FORM_A);
-    const daily = describeForm('sheet', DAY)(stored, () => null, NOW);
+    const daily = describeForm('sheet', DAY, () => true)(stored, () => null, NOW);
     expect(daily.staleAfterMinutes).toBe(3 * 24 * 60);
   });
 });

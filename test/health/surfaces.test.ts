@@ -187,7 +187,7 @@ describe.each(Object.entries(CONDITIONS))('%s', (_name, one) => {
     const stored = heldForm(FORM_A, situation.a);
     const { pauses = [] } = situation.held ?? {};
     const recordOf = (key: string): unknown => (key === 'pauses' ? pauses : null);
-    const { title } = describeForm('db', MINUTE)(stored, recordOf, NOW);
+    const { title } = describeForm('db', MINUTE, () => true)(stored, recordOf, NOW);
     expect(title).toContain(tab);
   });
 });
