@@ -38,7 +38,6 @@ const profileSchema = z.object({
 /** The behavior of this API as learned so far. It helps to plan requests; it is never evidence. */
 export type Profile = z.infer<typeof profileSchema>;
 
-const WEEK_MS = 7 * 86_400_000;
 const { day: DAY_MS } = GRAIN_MS;
 
 const newProfile = (nowMs: number): Profile => ({
@@ -58,13 +57,16 @@ export interface ProfileRecord {
   readonly save: () => Promise<void>;
 }
 
-/** A profile that is older than a week is learned again. */
+/**
+ * A profile that is older than a day is learned again: a source that lost its order or its filters for an hour would otherwise cost
+ * requests for every form, and freshness, long after it has recovered.
+ */
 export async function loadProfile({ store, sourceName, clock }: Target): Promise<ProfileRecord> {
   const key = `profile ${sourceName}`;
   const nowMs = clock.now();
   const record = await store.record(key);
   const parsed = profileSchema.safeParse(record?.value);
-  const isYoung = parsed.success && Math.abs(nowMs - parsed.data.learnedAtMs) < WEEK_MS;
+  const isYoung = parsed.success && Math.abs(nowMs - parsed.data.learnedAtMs) < DAY_MS;
   const read = isYoung ? parsed.data : newProfile(nowMs);
   let now = read;
   return {

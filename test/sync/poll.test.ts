@@ -1,6 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { App } from '../../src/app.ts';
-import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { SandboxOptions } from '../support/sandbox.ts';
 import type { FormsStore, SubmissionDraft } from '../../src/sandbox/store.ts';
@@ -9,6 +8,7 @@ import type { Environment } from '../../src/settings/settings-reader.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 import { spreadStore } from '../support/request-costs.ts';
 import { load } from '../support/settings.ts';
+import { LateClock } from '../support/test-clock.ts';
 
 const { signal } = new AbortController();
 const FORMS = 10;
@@ -22,20 +22,26 @@ async function openMirror(
 ): Promise<{
   source: FormsStore;
   app: App;
+  clock: LateClock;
   poll: () => Promise<PollReport>;
   insert: (place: number, draft?: Partial<SubmissionDraft>) => string;
 }> {
   const source = spreadStore(FORMS, 300);
   const { env } = await openPlace({ ...options, store: source });
-  const app = new App(load({ ...env, ...more(env) }), { clock: systemClock, logger: silentLogger });
+  const clock = new LateClock();
+  const app = new App(load({ ...env, ...more(env) }), { clock, logger: silentLogger });
   onTestFinished(() => app[Symbol.asyncDispose]());
   const poll = async (): Promise<PollReport> => app.poll((await app.plan(signal)).forms, signal);
-  for (const { formId, target } of (await poll()).syncs)
-    await app.run({ formId, target }, {}, signal);
+  await runAll(app, await poll());
   expect((await poll()).syncs).toEqual([]);
   const insert = (place: number, draft: Partial<SubmissionDraft> = {}): string =>
     source.insert({ formId: `frm-${place}`, status: 'NEW', data: {}, ...draft }).id;
-  return { source, app, poll, insert };
+  return { source, app, clock, poll, insert };
+}
+
+/** Does what a poll asked for. */
+async function runAll(app: App, { syncs }: PollReport): Promise<void> {
+  for (const { isComparison, ...place } of syncs) await app.run(place, { isComparison }, signal);
 }
 
 it('L16: newcomers of a form that is not selected cost a poll no further requests', async () => {
@@ -111,4 +117,27 @@ it('L17: finds an import although another process stores a newcomer of it in the
   };
   const { syncs } = await poll();
   expect(syncs.map(({ formId, target }) => `${formId} ${target}`)).toContain('frm-1 b');
+});
+
+it('L16: learns within a day that a source sorts and filters by date again', async () => {
+  let isBroken = false;
+  const { app, clock, poll, insert } = await openMirror(undefined, {
+    onRequest({ query }) {
+      if (!isBroken) return;
+      for (const name of ['dateFrom', 'dateTo', 'sortOrder']) query.delete(name);
+      query.set('sortOrder', 'asc');
+    },
+  });
+  // A form that one page shows is read whole, in any order.
+  for (let day = 1; day <= 100; day++)
+    insert(1, { createdAt: Date.now() - (800 + day) * 86_400_000 });
+  await runAll(app, await poll());
+  isBroken = true;
+  insert(1);
+  await runAll(app, await poll());
+  expect((await poll()).syncs).toHaveLength(FORMS);
+  isBroken = false;
+  clock.goOn(25 * 3_600_000);
+  for (let round = 0; round < 2; round++) await runAll(app, await poll());
+  expect(await poll()).toMatchObject({ syncs: [], requests: 7 });
 });
