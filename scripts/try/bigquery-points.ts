@@ -155,6 +155,19 @@ UPDATE _mirror_records SET revision = 2 WHERE name = 'nobody'; ASSERT @@row_coun
       },
     },
     {
+      says: 'An export sees one instant.',
+      async look() {
+        await using store = await open();
+        const snapshot = await store.snapshot(FORM.id);
+        await commit({ rows: [rowOf('d', 'later', 3)] });
+        let rows = 0;
+        for await (const page of snapshot?.rows({ withDeleted: false }) ?? []) rows += page.length;
+        await snapshot?.[Symbol.asyncDispose]();
+        see(rows === ROWS.length, `${rows} rows instead of ${ROWS.length}`);
+        return undefined;
+      },
+    },
+    {
       says: 'All views can be read.',
       async look() {
         for (const view of [

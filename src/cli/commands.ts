@@ -138,7 +138,7 @@ export const COMMANDS: readonly CommandSpec[] = [
         .choices(['csv', 'jsonl'])
         .default('csv'),
       option('--labels', 'use the current labels as column names'),
-      option('--deleted', 'also rows that are marked deleted'),
+      option('--deleted', 'also rows that are marked deleted, after the others'),
       ONE_TARGET,
     ],
     load: async () => (await import('./export.ts')).exportRows,

@@ -2,7 +2,7 @@ import { MirrorError, stopReason } from '../base/errors.ts';
 import { plural } from '../base/format.ts';
 import { exactClaimText, type FormReport } from '../health/report.ts';
 import { pauseText } from '../mirror/pauses.ts';
-import type { FormTable } from '../mirror/port.ts';
+import type { FormSnapshot } from '../mirror/port.ts';
 import { csvFormat, type ExportFormat, jsonLinesFormat } from './export-format.ts';
 import { reportNow } from './health-sources.ts';
 import type { CommandCall, ExitCode } from './host.ts';
@@ -36,12 +36,12 @@ export async function exportRows(call: CommandCall<ExportOptions>): Promise<Exit
   const { forms } = await reportNow(app, host, [name]);
   const copy = forms.find((one) => one.form.id === form.id) ?? null;
   const { store } = await app.target(name);
-  const table = await store.table(form.id);
-  const columns = (table?.columns ?? []).map((column) =>
+  await using snapshot = await store.snapshot(form.id);
+  const columns = (snapshot?.columns ?? []).map((column) =>
     options.labels ? column.label : column.name,
   );
   const format = options.format === 'csv' ? csvFormat(columns) : jsonLinesFormat(columns);
-  const rows = table && (await writeRows(call, table, format));
+  const rows = snapshot && (await writeRows(call, snapshot, format));
   // Null if the reader has closed the pipe.
   if (rows !== null) {
     const [first = '', ...warnings] = summary(rows, copy);
@@ -54,12 +54,12 @@ export async function exportRows(call: CommandCall<ExportOptions>): Promise<Exit
 /** How many rows were written; null if the reader went away. */
 async function writeRows(
   { host: { terminal, stop }, options }: CommandCall<ExportOptions>,
-  table: FormTable,
+  snapshot: FormSnapshot,
   format: ExportFormat,
 ): Promise<number | null> {
   let rows = 0;
   if (!(await terminal.pipe(format.head))) return null;
-  for await (const piece of table.rows({ withDeleted: options.deleted === true })) {
+  for await (const piece of snapshot.rows({ withDeleted: options.deleted === true })) {
     if (stop.signal.aborted) throw stopReason(stop.signal);
     rows += piece.length;
     if (!(await terminal.pipe(format.rows(piece)))) return null;

@@ -32,8 +32,8 @@ export interface Store extends AsyncDisposable {
   open(form: FormIdentity): Promise<OpenForm>;
   /** Opens a form for reading, which changes nothing. Null if the target has no such form. */
   read(formId: string): Promise<ReadForm | null>;
-  /** The table of one form, for an export. Null if the target has no such form. */
-  table(formId: string): Promise<FormTable | null>;
+  /** A snapshot of one form: later writes do not change it. Null if the target has no such form. */
+  snapshot(formId: string): Promise<FormSnapshot | null>;
   /** A record that belongs to no form: pauses, polls, slug bindings, the source profile. */
   record(key: string): Promise<StoredRecord | null>;
   /** Writes a record if its revision is still `revision` (null: there is no record). False if it is not. */
@@ -271,20 +271,17 @@ export type Erasure =
       readonly hash: (cell: Cell) => Cell;
     };
 
-/** A column of a {@link FormTable}: its name in the target, and the label that people know. Both are unique. */
-export interface TableColumn {
+/** A column of a {@link FormSnapshot}: its name in the target, and the label that people know. Both are unique. */
+export interface SnapshotColumn {
   readonly name: string;
   readonly label: string;
 }
 
-/** The rows of one form as a table. */
-export interface FormTable {
+/** One form in a target at one instant, while others may write. Dispose it after use. */
+export interface FormSnapshot extends AsyncDisposable {
   /** `id`, `status`, `created_at`, one per field, and the other columns that the target has. */
-  readonly columns: readonly TableColumn[];
-  /**
-   * The rows in pieces, with a cell for each column, in bounded memory (L14). A row that is written at the same time is as it was
-   * before or after. `withDeleted`: also rows marked deleted.
-   */
+  readonly columns: readonly SnapshotColumn[];
+  /** Every row, in pieces, with a cell for each column, in bounded memory (L14). `withDeleted`: rows marked deleted, too, at the end. */
   rows(which: { readonly withDeleted: boolean }): AsyncIterable<readonly (readonly Cell[])[]>;
 }
 

@@ -43,6 +43,23 @@ async function open(): Promise<Place> {
 describeSqlStore(description, open, special);
 
 function special({ query, write, url }: Bed): void {
+  it('L17: ends an export whose snapshot was lost with its session', async () => {
+    await write('exported', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
+    await using store = await parseTargetUrl(url()).open('default', { clock });
+    const id = (await store.forms()).find(({ state }) => state.slug === 'exported')?.state.formId;
+    const snapshot = await store.snapshot(id ?? '');
+    if (snapshot === null) throw new Error('there is no snapshot');
+    await query(
+      `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE state = 'idle in transaction'
+       AND datname = current_database()`,
+    );
+    const read = async (): Promise<void> => {
+      for await (const _ of snapshot.rows({ withDeleted: false }));
+    };
+    await expect(read()).rejects.toMatchObject({ code: 'TARGET_UNREACHABLE' });
+    await snapshot[Symbol.asyncDispose]();
+  });
+
   it('describes tables, columns and views that have no description', async () => {
     await write('described', async (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
     const ofColumn = (nth: string): string =>

@@ -112,8 +112,8 @@ function special({ store, url, query, write }: Bed): void {
     await write('dated', (form) => form.commit({ rows: [row('a', {})] }));
     await query(`UPDATE dated SET created_at = '2026-05-06'`);
     await using opened = await store();
-    const table = await opened.table('form_dated');
-    for await (const [[, , createdAt] = []] of table?.rows({ withDeleted: false }) ?? [])
+    await using snapshot = await opened.snapshot('form_dated');
+    for await (const [[, , createdAt] = []] of snapshot?.rows({ withDeleted: false }) ?? [])
       expect(createdAt).toBe('2026-05-06');
     expect.assertions(1);
   });

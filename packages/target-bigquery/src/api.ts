@@ -68,6 +68,7 @@ interface QueryAnswer {
   readonly numDmlAffectedRows?: string;
   readonly totalBytesBilled?: string;
   readonly totalBytesProcessed?: string;
+  readonly sessionInfo?: { readonly sessionId?: string };
 }
 
 /** A piece of a result. */
@@ -75,6 +76,14 @@ export interface Page {
   readonly rows: readonly Readonly<Record<string, unknown>>[];
   /** Rows that a statement changed; 0 for a query. */
   readonly changed: number;
+  readonly sessionId: string | undefined;
+}
+
+/** How a statement is run. */
+export interface JobOptions {
+  readonly sessionId?: string | undefined;
+  readonly opensSession?: boolean;
+  readonly pageRows?: number;
 }
 
 interface CallOptions {
@@ -122,7 +131,7 @@ export class BigQueryApi {
   async *pages(
     sql: string,
     params: readonly NamedParam[],
-    pageRows = PAGE_ROWS,
+    { sessionId, opensSession = false, pageRows = PAGE_ROWS }: JobOptions = {},
   ): AsyncGenerator<Page> {
     const body = {
       ...this.queryBody(sql),
@@ -130,6 +139,10 @@ export class BigQueryApi {
       timeoutMs: JOB_WAIT_MS,
       maxResults: pageRows,
       formatOptions: { useInt64Timestamp: true },
+      ...(opensSession && { createSession: true }),
+      ...(sessionId !== undefined && {
+        connectionProperties: [{ key: 'session_id', value: sessionId }],
+      }),
     };
     const results = `/bigquery/v2/projects/${this.options.project}/queries/`;
     let requestId = randomUUID();
@@ -159,13 +172,14 @@ export class BigQueryApi {
     while (answer.jobComplete !== true) answer = await next();
     this.options.onBilled?.(Number(answer.totalBytesBilled ?? answer.totalBytesProcessed ?? 0));
     const fields = answer.schema?.fields ?? [];
+    const session = answer.sessionInfo?.sessionId;
     for (;;) {
       const rows = (answer.rows ?? []).map(({ f }) =>
         Object.fromEntries(
           fields.map(({ name, type }, at) => [name, readValue(f[at]?.v ?? null, type)]),
         ),
       );
-      yield { rows, changed: Number(answer.numDmlAffectedRows ?? 0) };
+      yield { rows, changed: Number(answer.numDmlAffectedRows ?? 0), sessionId: session };
       if (answer.pageToken === undefined || answer.pageToken === '') return;
       answer = await next(answer.pageToken);
     }

@@ -61,6 +61,7 @@ export class BigQuerySession implements Connection {
   /** Tables of staged rows. */
   readonly #stages: string[] = [];
   #names = 0;
+  #snapshot: string | undefined;
   #giveAlone: (() => Promise<void>) | undefined;
 
   constructor(api: BigQueryApi, leases: Leases, dialect: Dialect) {
@@ -112,6 +113,14 @@ export class BigQuerySession implements Connection {
       await this.#giveAlone?.().catch(() => {});
       this.#giveAlone = undefined;
     }
+  }
+
+  /** A transaction of a session of the service, which reads everything as of one moment. */
+  async freeze(): Promise<void> {
+    for await (const { sessionId } of this.#api.pages('BEGIN TRANSACTION', [], {
+      opensSession: true,
+    }))
+      this.#snapshot = sessionId;
   }
 
   lock(name: string): Promise<(() => Promise<void>) | null> {
@@ -229,13 +238,19 @@ export class BigQuerySession implements Connection {
     await this.#changed({ sql: `DROP TABLE IF EXISTS \`${table}\``, params: [] });
   }
 
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    if (this.#snapshot === undefined) return;
+    const sessionId = this.#snapshot;
+    this.#snapshot = undefined;
+    for await (const _ of this.#api.pages('ROLLBACK TRANSACTION', [], { sessionId }));
+  }
 
   async *#read(sql: string, params: readonly Param[], pageRows?: number): AsyncGenerator<SqlRow[]> {
     const statement = await this.#translated(sql, params);
     const isAfterChanges = (this.#transaction?.length ?? 0) > 0;
     const sent = isAfterChanges ? scriptOf(this.#transaction ?? [], statement) : statement;
-    for await (const { rows } of this.#api.pages(sent.sql, sent.params, pageRows))
+    const options = { sessionId: this.#snapshot, ...(pageRows !== undefined && { pageRows }) };
+    for await (const { rows } of this.#api.pages(sent.sql, sent.params, options))
       if (rows.length > 0) yield [...rows];
   }
 

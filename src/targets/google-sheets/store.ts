@@ -11,7 +11,7 @@ import type {
   StoredForm,
   StoredRecord,
   StoredRow,
-  FormTable,
+  FormSnapshot,
 } from '../../mirror/port.ts';
 import type { FormIdentity } from '../../mirror/types.ts';
 import { type CredentialsSource, openAccount } from '../google/credentials.ts';
@@ -28,7 +28,7 @@ import { OWN_COLUMNS } from './own-columns.ts';
 import { EMPTY_SURVEY, survey, type Table } from './rows.ts';
 import { SerialTime } from './serial-time.ts';
 import { NOTHING, READ_MS, SheetFile, type View, type Writer } from './sheet-file.ts';
-import { sheetTable } from './table.ts';
+import { sheetSnapshot } from './snapshot.ts';
 import {
   documentIn,
   documentKey,
@@ -137,13 +137,13 @@ class SheetStore implements Store {
     return documentsIn((await this.#file.view(READ_MS)).stateTab);
   }
 
-  async table(formId: string): Promise<FormTable | null> {
+  async snapshot(formId: string): Promise<FormSnapshot | null> {
     await using form = await this.read(formId);
     if (form === null) return null;
     const [live, removed]: [StoredRow[], StoredRow[]] = [[], []];
     for await (const some of form.rows({}, true)) live.push(...some);
     for await (const some of form.rows({ isDeleted: true }, true)) removed.push(...some);
-    return sheetTable(form.fields, live, removed);
+    return sheetSnapshot(form.fields, live, removed);
   }
 
   async read(id: string): Promise<ReadForm | null> {

@@ -10,6 +10,8 @@ export interface Connection extends Session {
   end(how: 'COMMIT' | 'ROLLBACK'): Promise<void>;
   /** Ends a transaction that wrote nothing to keep. Default: `ROLLBACK`. */
   leave?(): Promise<void>;
+  /** Opens a snapshot: later writes are not visible. */
+  freeze(): Promise<void>;
   /** Takes a lock that ends with this process. Returns a function that releases it, or null if another writer has the lock. */
   lock(name: string): Promise<(() => Promise<void>) | null>;
   /** Removes erased data from the files; absent if only an administrator can do that. */
@@ -42,6 +44,8 @@ export class Database implements Session, AsyncDisposable {
   #dialect: Dialect;
   #turn: Promise<unknown> = Promise.resolve();
   #isClosed = false;
+  /** It is a snapshot, which ends with its connection. */
+  #isFrozen = false;
 
   /** `place`: the target and its address, for messages; no password. */
   constructor(driver: Driver, place: string) {
@@ -126,6 +130,19 @@ export class Database implements Session, AsyncDisposable {
     });
   }
 
+  /** A snapshot of the database, over a connection of its own: later writes do not change it. */
+  async snapshot(): Promise<Database> {
+    const frozen = new Database(this.#driver, this.#place);
+    try {
+      await frozen.#inTurn((connection) => connection.freeze());
+      frozen.#isFrozen = true;
+      return frozen;
+    } catch (error) {
+      await frozen[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
   /** Removes erased data from the files, if this process can. */
   scrub(): Promise<void> {
     return this.#inTurn(async (connection) => connection.scrub?.());
@@ -147,6 +164,12 @@ export class Database implements Session, AsyncDisposable {
     if (this.#connection?.isLost === false) return this.#connection;
     // A caller that did not wait may close the database before the work is done. A new connection would then stay open.
     if (this.#isClosed) throw new Error('The database was closed.');
+    // Another connection would read later writes.
+    if (this.#isFrozen)
+      throw new MirrorError(
+        'TARGET_UNREACHABLE',
+        `${this.#place}: the connection ended, so the rest cannot be read as of the same instant. Try again.`,
+      );
     await this.#connection?.close().catch(() => {});
     // A closed connection must not be used if no other can be made.
     this.#connection = undefined;

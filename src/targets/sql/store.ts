@@ -5,7 +5,7 @@ import { formTableName } from '../../mirror/column-names.ts';
 import { FORGET_AGAIN } from '../../mirror/ledger.ts';
 import type {
   CheckResult,
-  FormTable,
+  FormSnapshot,
   OpenForm,
   ReadForm,
   Store,
@@ -32,7 +32,7 @@ import {
 } from './dialect.ts';
 import { ownColumns } from './fields.ts';
 import { SqlForm, type SqlStoreOptions } from './form.ts';
-import { formTable } from './table.ts';
+import { formSnapshot } from './snapshot.ts';
 import { makeViews } from './relations.ts';
 import { newestRuns } from './runs.ts';
 import {
@@ -128,8 +128,8 @@ export class SqlStore implements Store {
     return this.#reading([], () => formRecords(this.#database));
   }
 
-  table(formId: string): Promise<FormTable | null> {
-    return this.#reading(null, () => formTable(this.#database, formId));
+  async snapshot(formId: string): Promise<FormSnapshot | null> {
+    return this.#reading(null, () => formSnapshot(this.#database, formId));
   }
 
   record(key: string): Promise<StoredRecord | null> {

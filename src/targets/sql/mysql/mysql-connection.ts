@@ -127,6 +127,11 @@ export class MysqlSession implements Connection {
     for (const each of rest) await this.run(each).catch(() => {});
   }
 
+  async freeze(): Promise<void> {
+    await this.run('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+    await this.run('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
+  }
+
   lock(name: string): Promise<(() => Promise<void>) | null> {
     return lockSession(this, this.#locks, lockName(this.#database, `form ${name}`), {
       take: 'GET_LOCK($1, 0)',

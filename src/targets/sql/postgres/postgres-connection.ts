@@ -98,6 +98,10 @@ export class PostgresConnection implements Connection {
     await this.run(how);
   }
 
+  async freeze(): Promise<void> {
+    await this.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  }
+
   lock(name: string): Promise<(() => Promise<void>) | null> {
     return lockSession(this, this.#locks, lockName(this.#schema, name), {
       take: 'pg_try_advisory_lock(hashtextextended($1, 0))',

@@ -107,6 +107,11 @@ export class SqliteConnection implements Connection {
     return this.end('COMMIT');
   }
 
+  /** The first read takes the snapshot. */
+  freeze(): Promise<void> {
+    return this.#execute('BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1');
+  }
+
   /** Locks a file beside the database for as long as this process has it open. */
   async lock(name: string): Promise<(() => Promise<void>) | null> {
     const hash = createHash('sha256').update(name).digest('hex').slice(0, 16);

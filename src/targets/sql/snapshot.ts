@@ -1,5 +1,5 @@
 import { SYSTEM_COLUMNS, viewLabels } from '../../mirror/column-names.ts';
-import type { FormTable, TableColumn } from '../../mirror/port.ts';
+import type { FormSnapshot, SnapshotColumn } from '../../mirror/port.ts';
 import type { Cell } from '../../mirror/types.ts';
 import type { Database } from './database.ts';
 import { columnsOf, pagesOf, quoted, type SqlRow, textOf, timeOf } from './dialect.ts';
@@ -9,17 +9,23 @@ import { formRecords } from './schema.ts';
 const ROWS_A_PIECE = 1_000;
 
 /** Rows by date, the oldest first, then rows without a date. */
-const PARTS = [
-  { dated: 'created_at IS NOT NULL', keys: ['created_at', 'id'] },
-  { dated: 'created_at IS NULL', keys: ['id'] },
+const LIVE = [
+  { where: ['_deleted_at IS NULL', 'created_at IS NOT NULL'], keys: ['created_at', 'id'] },
+  { where: ['_deleted_at IS NULL', 'created_at IS NULL'], keys: ['id'] },
 ];
+const DELETED = { where: ['_deleted_at IS NOT NULL'], keys: ['id'] };
 
-/** A form for an export. Null without such a form. */
-export async function formTable(database: Database, formId: string): Promise<FormTable | null> {
-  const [form] = await formRecords(database, formId);
+/** A form at one instant. Null without such a form. */
+export async function formSnapshot(
+  database: Database,
+  formId: string,
+): Promise<FormSnapshot | null> {
+  await using opened = new AsyncDisposableStack();
+  const session = opened.use(await database.snapshot());
+  const [form] = await formRecords(session, formId);
   if (form === undefined) return null;
   const { place } = form.state;
-  const present = await columnsOf(database, place);
+  const present = await columnsOf(session, place);
   const fields = form.fields
     .filter(({ column, isInMore }) => column !== null && present.has(isInMore ? MORE : column))
     .toSorted((a, b) => a.position - b.position);
@@ -27,7 +33,7 @@ export async function formTable(database: Database, formId: string): Promise<For
   if (present.has(MORE)) names.push(MORE);
   const labels = viewLabels(fields, SYSTEM_COLUMNS, Number.POSITIVE_INFINITY);
   const [before, after] = [SYSTEM_COLUMNS.slice(0, 3), SYSTEM_COLUMNS.slice(3)];
-  const named = (name: string): TableColumn => ({ name, label: name });
+  const named = (name: string): SnapshotColumn => ({ name, label: name });
   const cellsOf = (each: SqlRow): Cell[] => {
     const system = (name: string): Cell =>
       name.endsWith('_at') ? timeOf(each[name]) : textOf(each[name]);
@@ -38,6 +44,7 @@ export async function formTable(database: Database, formId: string): Promise<For
       ...after.map(system),
     ];
   };
+  const held = opened.move();
   return {
     columns: [
       ...before.map(named),
@@ -45,10 +52,9 @@ export async function formTable(database: Database, formId: string): Promise<For
       ...after.map(named),
     ],
     async *rows({ withDeleted }) {
-      for (const { dated, keys } of PARTS)
-        for await (const page of pagesOf(database, {
-          where: withDeleted ? [dated] : [dated, '_deleted_at IS NULL'],
-          keys,
+      for (const part of withDeleted ? [...LIVE, DELETED] : LIVE)
+        for await (const page of pagesOf(session, {
+          ...part,
           select: [...SYSTEM_COLUMNS, ...names.map(quoted)].join(', '),
           from: quoted(place),
           params: [],
@@ -56,5 +62,6 @@ export async function formTable(database: Database, formId: string): Promise<For
         }))
           yield page.map(cellsOf);
     },
+    [Symbol.asyncDispose]: () => held.disposeAsync(),
   };
 }

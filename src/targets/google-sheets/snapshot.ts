@@ -1,16 +1,16 @@
 import { viewLabels } from '../../mirror/column-names.ts';
-import type { FormTable, StoredField, StoredRow } from '../../mirror/port.ts';
+import type { FormSnapshot, StoredField, StoredRow } from '../../mirror/port.ts';
 import type { Cell } from '../../mirror/types.ts';
 
 /** The database names of our own columns; the last one comes after the fields. */
 const SYSTEM = ['id', 'status', 'created_at', '_deleted_at'];
 
 /** A form's tab in one reading, with the rows in people's order. */
-export function sheetTable(
+export function sheetSnapshot(
   all: readonly StoredField[],
   live: readonly StoredRow[],
   removed: readonly StoredRow[],
-): FormTable {
+): FormSnapshot {
   const fields = all
     .filter(({ column }) => column !== null)
     .toSorted((a, b) => a.position - b.position);
@@ -30,5 +30,6 @@ export function sheetTable(
       yield live.map(cellsOf);
       if (withDeleted) yield removed.map(cellsOf);
     },
+    async [Symbol.asyncDispose]() {},
   };
 }
