@@ -18,6 +18,7 @@ import { longestGapMs } from './queue/schedule.ts';
 import type { TargetSettings } from './settings/target-settings.ts';
 import type { SyncEvents } from './sync/sync-log.ts';
 import { type FormPlan, type MirrorPlan, Planner, type PlanningOptions } from './sync/planner.ts';
+import { dryRun } from './sync/dry-run.ts';
 import { poll, type PollReport, type SyncJob } from './sync/poll.ts';
 import { blankRun, runForm, type RunReport } from './sync/run-form.ts';
 import type { Mirror, Target, Waiting } from './sync/target.ts';
@@ -201,7 +202,9 @@ export class App implements AsyncDisposable {
    */
   run(place: RunPlace, options: RunOptions, signal: AbortSignal): Promise<RunReport> {
     return withLogFields({ runId: randomUUID() }, async () => {
-      const report = await this.#run(place, options, signal);
+      const report = await this.#run(place, signal, (target, form) =>
+        runForm(target, form, options, signal),
+      );
       if (report.code === 'USAGE') {
         // Anyone with access to the queue can add a job. A run that the settings do not ask for is not a problem of a form.
         this.logger.warn({ target: report.target }, `A run is refused: ${report.error}`);
@@ -213,10 +216,15 @@ export class App implements AsyncDisposable {
     });
   }
 
+  /** Predicts what a run would do, and how it would end. Writes nothing. */
+  dryRun(place: RunPlace, options: RunOptions, signal: AbortSignal): Promise<RunReport> {
+    return this.#run(place, signal, (target, { id }) => dryRun(target, id, options, signal));
+  }
+
   async #run(
     { formId, target }: RunPlace,
-    options: RunOptions,
     signal: AbortSignal,
+    work: (target: Target, form: FormIdentity) => Promise<RunReport>,
   ): Promise<RunReport> {
     const { clock, events } = this;
     const planned = this.planner.planned?.forms.find(({ form }) => form.id === formId);
@@ -226,7 +234,7 @@ export class App implements AsyncDisposable {
     try {
       const opened = await this.target(target);
       await this.#requireForm(formId, target, signal);
-      report = await runForm(opened, form, options, signal);
+      report = await work(opened, form);
     } catch (error) {
       report = blankRun(form, target, toMirrorError(error), startedAtMs, clock.now());
     }

@@ -53,10 +53,15 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: 'sync',
     summary: 'Brings the copy up to date once. Safe beside running workers.',
-    examples: ['forms-mirror sync', 'forms-mirror sync --full --form contact'],
+    examples: [
+      'forms-mirror sync',
+      'forms-mirror sync --full --form contact',
+      'forms-mirror sync --full --dry-run',
+    ],
     options: [
       option('--full', 'read everything and compare every answer'),
       ...PLACE,
+      option('--dry-run', 'read and compare, change nothing, list what would change'),
       option('--accept-deletes', 'accept deletions beyond MAX_DELETE_FRACTION for this run'),
       AS_JSON,
     ],

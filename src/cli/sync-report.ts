@@ -9,6 +9,7 @@ import {
   shownClaim,
 } from '../health/report.ts';
 import type { RunReport } from '../sync/run-form.ts';
+import type { Difference } from '../sync/verify.ts';
 import type { RunOptions } from '../sync/work.ts';
 import type { WriteBackReport } from '../sync/write-back.ts';
 import { copyName, noticeLines, signOf } from './lines.ts';
@@ -75,6 +76,35 @@ export function errorLines(runs: readonly RunReport[]): Line[] {
   });
 }
 
+/** How many changes of a dry run are named; the others are counted. */
+const MOST_NAMED = 50;
+
+/** The names of differences in a dry run, in JSON and in words. */
+const FORESEEN: Readonly<Record<Difference['kind'], readonly [kind: string, words: string]>> = {
+  missing: ['inserted', 'would be new'],
+  changed: ['updated', 'would change'],
+  marked: ['restored', 'would be restored'],
+  extra: ['deleted', 'would be marked deleted'],
+};
+
+/** The predicted changes for `sync --dry-run --json`. */
+export const foreseenDocuments = ({ form, target, foreseen }: RunReport) =>
+  foreseen.map(({ kind, id, columns }) => {
+    return { form: form.id, slug: form.slug, target, kind: FORESEEN[kind][0], id, columns };
+  });
+
+/** What a dry run predicts: each row, and for a changed row its columns. */
+export function foreseenLines(run: RunReport): Line[] {
+  const { foreseen } = run;
+  if (foreseen.length === 0) return [];
+  const named = foreseen.slice(0, MOST_NAMED).map(({ kind, id, columns }) => {
+    return `${id} ${FORESEEN[kind][1]}${columns.length === 0 ? '' : `: ${columns.join(', ')}`}`;
+  });
+  const more = foreseen.length - named.length;
+  const details = more > 0 ? [...named, `… and ${count(more)} more: --json names all`] : named;
+  return [{ sign: 'note', text: copyName(run), details }];
+}
+
 /** What write-back did to a form; empty if it did nothing. */
 export function writeBackLines(report: WriteBackReport): Line[] {
   const { form, outcome, written, refused, failed, failure } = report;
@@ -91,17 +121,22 @@ export function writeBackLines(report: WriteBackReport): Line[] {
 }
 
 /** One line that sums up all runs. */
-export function summaryLine(runs: readonly RunReport[], nowMs: number): Line {
+export function summaryLine(
+  runs: readonly RunReport[],
+  { isDryRun, nowMs }: { readonly isDryRun: boolean; readonly nowMs: number },
+): Line {
   if (runs.length === 0)
     return { sign: 'note', text: 'There was nothing to do: no form is mirrored.' };
   const sum = (of: (run: RunReport) => number): string =>
     count(runs.reduce((total, run) => total + of(run), 0));
   const changes = `${sum(({ inserted }) => inserted)} new, ${sum(({ updated }) => updated)} changed, ${sum(({ deleted }) => deleted)} deleted`;
+  const what = isDryRun ? `Nothing was written; it would be ${changes}` : changes;
   const proven = runs.filter(({ outcome }) => outcome === 'ok').length;
   if (proven < runs.length) {
     const others = `${runs.length - proven} of ${plural(runs.length, 'run')}`;
-    return { sign: 'error', text: `${others} did not complete. ${changes}.` };
+    return { sign: 'error', text: `${others} did not complete. ${what}.` };
   }
+  if (isDryRun) return { sign: 'ok', text: `${what}.` };
   const all = runs.length === 1 ? 'The copy is' : `All ${count(runs.length)} copies are`;
   const claim = claimText(oldestClaim(runs.map(claimAfter)), nowMs);
   return { sign: 'ok', text: `${all} complete: ${claim}. ${changes}.` };

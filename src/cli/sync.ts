@@ -9,6 +9,8 @@ import { openApp } from './open-app.ts';
 import { type Place, placesOf, selectPlan } from './selection.ts';
 import {
   errorLines,
+  foreseenDocuments,
+  foreseenLines,
   runDocument,
   progressOf,
   runLines,
@@ -25,17 +27,19 @@ const WAIT_MS = 60_000;
 
 type SyncFlags = PlaceOptions & {
   readonly full?: boolean;
+  readonly dryRun?: boolean;
   readonly acceptDeletes?: boolean;
   readonly json?: boolean;
 };
 
 /**
  * `sync`: does the work of the scheduled jobs now, in this process: a poll, the runs that it finds necessary, and write-back.
+ * `--dry-run`: only predicts what the runs would do.
  */
 export async function sync(call: CommandCall<SyncFlags>): Promise<ExitCode> {
   const { host, options } = call;
   const { terminal, clock, stop } = host;
-  const { json, acceptDeletes = false } = options;
+  const { json, dryRun = false, acceptDeletes = false } = options;
   await using app = await openApp(host, {
     source: true,
     fields: options.target ?? true,
@@ -44,7 +48,7 @@ export async function sync(call: CommandCall<SyncFlags>): Promise<ExitCode> {
   const plan = await selectPlan(call, app);
   const isFull = options.full === true;
   // A form that a person names is synced even if the counts of the workspace have not changed.
-  const isPolled = !isFull && !acceptDeletes && options.form === undefined;
+  const isPolled = !isFull && !acceptDeletes && !dryRun && options.form === undefined;
   const how = {
     isFull,
     acceptDeletes: acceptDeletes ? Number.POSITIVE_INFINITY : 0,
@@ -55,6 +59,7 @@ export async function sync(call: CommandCall<SyncFlags>): Promise<ExitCode> {
     polled: isPolled ? plan : [],
     run({ form, target }, jobs) {
       const place = { formId: form.id, target };
+      if (dryRun) return app.dryRun(place, how, stop.signal);
       const onProgress = isWatched ? progressOf(copyName({ form, target }), host) : undefined;
       const isComparison = jobs.some((job) => job.isComparison);
       const order = { ...how, isComparison, explainedAtMs: jobs[0]?.explainedAtMs, onProgress };
@@ -68,7 +73,7 @@ export async function sync(call: CommandCall<SyncFlags>): Promise<ExitCode> {
   const isWaiting = ({ form: { id } }: FormPlan): boolean =>
     !isPolled || polls.some((poll) => poll.writeBacks.includes(id));
   const writeBacks: WriteBackReport[] = [];
-  for (const { form } of plan.filter(isWaiting)) {
+  for (const { form } of dryRun ? [] : plan.filter(isWaiting)) {
     if (stop.signal.aborted) break;
     const report = await app.writeBack(form.id, { waitMs: WAIT_MS, signal: stop.signal });
     if (report !== undefined) writeBacks.push(report);
@@ -81,12 +86,14 @@ export async function sync(call: CommandCall<SyncFlags>): Promise<ExitCode> {
       writeBacks: writeBacks.map(writeBackDocument),
       // The cost of polls, in addition to the runs; null if each form was visited.
       poll: isPolled ? { requests: sum((one) => one.requests), ms: sum((one) => one.ms) } : null,
+      ...(dryRun && { changes: runs.flatMap(foreseenDocuments) }),
     });
   } else {
     terminal.print(
+      ...runs.flatMap(foreseenLines),
       ...errorLines(runs),
       ...writeBacks.flatMap(writeBackLines),
-      summaryLine(runs, clock.now()),
+      summaryLine(runs, { isDryRun: dryRun, nowMs: clock.now() }),
     );
   }
   const isDone =

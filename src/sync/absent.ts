@@ -52,7 +52,7 @@ export async function settleAbsent(
 }
 
 /** How many rows of a form may be marked deleted without a person. Rows deleted since the last agreement count as rows that existed. */
-const deletionLimit = (
+export const deletionLimit = (
   { tally, recentlyDeleted }: FormState,
   { maxDeleteFraction }: Target,
   { acceptDeletes = 0 }: RunOptions,

@@ -17,6 +17,7 @@ import { loadProfile } from './profile.ts';
 import { NOTHING_APPLIED, type Sink } from './sink.ts';
 import { sync } from './sync.ts';
 import { type Target, whileBusy } from './target.ts';
+import type { Difference } from './verify.ts';
 import { Incomplete, type RunOptions, type Work } from './work.ts';
 
 /** The result of a run, for people. */
@@ -36,6 +37,8 @@ export interface RunReport extends Run {
   readonly notices: readonly TargetNotice[];
   /** The error behind `code` and `error`; null: source and copy agree. */
   readonly failure: MirrorError | null;
+  /** The changes that a dry run predicts; empty for any other run. */
+  readonly foreseen: readonly Difference[];
 }
 
 /**
@@ -201,5 +204,6 @@ export const blankRun = (
   claim: null,
   reasons: [],
   notices: [],
+  foreseen: [],
   ...NOTHING_APPLIED,
 });

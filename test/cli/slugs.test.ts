@@ -114,9 +114,9 @@ describe('a slug in the settings', () => {
     expect(place.answers()).toEqual(answersOf(CONTACT));
   });
 
-  it('L11: is not recorded by verify', async () => {
+  it('L11: is recorded by no dry run', async () => {
     const place = await open(CHOICE);
-    await runCli(['verify'], place.settings);
+    await place.sync(place.settings, '--dry-run');
     place.swap();
     expect(await place.sync()).toMatchObject({ code: 0, codes: [`${MEDICAL} ok`] });
   });

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { runCli, startCli, syncDocument } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
@@ -27,6 +28,22 @@ describe('sync', () => {
     expect(lines.filter((line) => line.includes(command))).toHaveLength(1);
   });
 
+  it('--dry-run writes nothing, neither here nor at the source', async () => {
+    const { env, file, sandbox } = await openPlace();
+    await runCli(['sync'], env);
+    const before = sandbox.requests.length;
+    const { code } = await runCli(['sync', '--dry-run'], { ...env, MARK_STATUS: 'DONE' });
+    expect(code).toBe(0);
+    expect(sandbox.requests.slice(before).filter(({ method }) => method !== 'GET')).toEqual([]);
+    const fresh = await runCli(['sync', '--dry-run', '--json'], {
+      ...env,
+      TARGET_URL: `sqlite:${file}.other`,
+    });
+    const inserted = syncDocument(fresh).runs.map((run) => run.inserted);
+    expect(inserted.reduce((sum, each) => sum + each)).toBe(250);
+    expect(existsSync(`${file}.other`)).toBe(false);
+  });
+
   it('L17: status reports a table that people dropped as incomplete, and sync fills it again and says why', async () => {
     const place = await openPlace();
     const env = { ...place.env, TARGET_FORMS: 'customer-feedback' };
@@ -35,8 +52,10 @@ describe('sync', () => {
     const why = 'The table customer_feedback is missing; it is filled again.';
     const status = await runCli(['status'], env);
     expect([status.code, status.stdout]).toEqual([1, expect.stringContaining(why)]);
-    const { code, stdout } = await runCli(['sync'], env);
-    expect([code, stdout]).toEqual([0, expect.stringContaining(why)]);
+    for (const args of [['sync', '--dry-run'], ['sync']]) {
+      const { code, stdout } = await runCli(args, env);
+      expect([code, stdout]).toEqual([0, expect.stringContaining(why)]);
+    }
     expect((await runCli(['verify'], env)).code).toBe(0);
   });
 

@@ -125,6 +125,7 @@ describe('secrets and unselected answers', { timeout: 240_000 }, () => {
     const [some = '', , , odd = ''] = store.ids(FORM);
     for (const args of [
       ['sync', '--full', '--json'],
+      ['sync', '--full', '--dry-run'],
       ['verify', '--json'],
       ['status', '--json'],
       ['check', '--json'],
