@@ -115,8 +115,8 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
       await redis.stop();
       await reports(scene, names('QUEUE_FAILED'));
     },
-    // A command does not look at the queue. The copy is as of the time that it names, until two polls are missing.
-    true: ['exit code', 'status', 'verify', 'sync'],
+    // The report of a command does not look at the queue: the copy is as of the time that it names, until two polls are missing.
+    true: ['exit code', 'status', 'check', 'verify', 'sync'],
   },
 };
 
