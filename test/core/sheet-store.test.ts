@@ -266,6 +266,13 @@ describe('rows of a sheet', () => {
 
   it.each<[string, (person: Person) => void]>([
     ['a row was copied', (person) => person.duplicateRow(2)],
+    [
+      'answers of a row were copied with its ID',
+      (person) => {
+        person.duplicateRow(2);
+        for (const column of [AT, STATUS]) person.type(3, column, '');
+      },
+    ],
     ['a header was sorted into the rows', (person) => person.sortRange({}, [{ column: ID }])],
     ['a header was deleted', (person) => person.deleteRows(0)],
   ])('L17: a poll sees that %s, and again that it is no more', async (_, act) => {

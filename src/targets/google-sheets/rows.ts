@@ -50,7 +50,10 @@ export interface Survey {
   readonly unnamed: readonly ColumnKey[];
   /** The row of each submission. If two rows have one ID, the upper one counts. */
   readonly places: ReadonlyMap<string, number>;
-  /** Rows with an ID but with nothing in our other columns, as far as read: people's titles and totals, or remains of our rows. */
+  /**
+   * Rows with an ID that no row above has, but with nothing in our other columns, as far as read: people's titles and totals, or
+   * remains of our rows.
+   */
   readonly bare: ReadonlyMap<string, number>;
   /** The row below the last submission. */
   readonly bottom: number;
@@ -90,7 +93,8 @@ export function survey(table: Table): Survey {
       if (isDated && textOf('s:status', row) !== '') withoutId.push(row);
       continue;
     }
-    if (others.every((key) => textOf(key, row) === '')) {
+    // A copy is one whether its answers were read or not.
+    if (!places.has(id) && others.every((key) => textOf(key, row) === '')) {
       bare.set(id, bare.get(id) ?? row);
       continue;
     }
