@@ -9,7 +9,7 @@ import { FormsHttp } from './forms/http.ts';
 import { ListedForms } from './forms/listed-forms.ts';
 import { Source } from './forms/source.ts';
 import { DataDir } from './health/data-dir.ts';
-import { type HeldTarget, readTarget } from './health/facts.ts';
+import { type TargetContent, readTarget } from './health/facts.ts';
 import { refilledText } from './health/judge-form.ts';
 import { describeForm } from './health/mirror-words.ts';
 import { fingerprint, keyFingerprint } from './mirror/cells.ts';
@@ -147,7 +147,7 @@ export class App implements AsyncDisposable {
   }
 
   /** The content of a target for the judgment, under these settings. Rejects as the target does. */
-  async held(name: string): Promise<HeldTarget> {
+  async content(name: string): Promise<TargetContent> {
     const target = await this.chosen(name);
     const refills = await this.dataDir.refills(name, target.address).catch(() => new Map());
     return readTarget(target, this.config.rule !== null, refills);

@@ -22,7 +22,7 @@ export function healthSources(
       const { kind, shown: address } = app.settingsOf(name).address;
       return { name, kind, address, restMs: overviewRestMs(kind) };
     }),
-    readTarget: (name) => app.held(name),
+    readTarget: (name) => app.content(name),
     queue: running && (() => running.queue.status()),
     plan: () => app.planner.planned,
     files: async () => ({ kept: await dataDir.kept(), trouble: await dataDir.trouble() }),

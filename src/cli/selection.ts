@@ -5,7 +5,7 @@ import type { FormIdentity } from '../mirror/types.ts';
 import type { FormPlan } from '../sync/planner.ts';
 import { theForms } from '../sync/names.ts';
 import { PAUSES } from '../sync/records.ts';
-import { heldForms, type Target } from '../sync/target.ts';
+import { formsIn, type Target } from '../sync/target.ts';
 import type { CommandCall, PlaceOptions } from './host.ts';
 
 /** A form in a target. */
@@ -111,21 +111,21 @@ export async function findForm(
     names.map(async (target) => {
       try {
         const { store } = await app.chosen(target);
-        const held: readonly FormIdentity[] = await heldForms({ store });
+        const copied: readonly FormIdentity[] = await formsIn({ store });
         const paused = (await PAUSES.read(store)).flatMap(({ formId }) => formId ?? []);
-        return { target, held, ids: new Set([...paused, ...held.map(({ id }) => id)]) };
+        return { target, copied, ids: new Set([...paused, ...copied.map(({ id }) => id)]) };
       } catch (error) {
         failure = error;
-        return { target, held: [], ids: new Set<string>() };
+        return { target, copied: [], ids: new Set<string>() };
       }
     }),
   );
-  const held = found.flatMap((one) => one.held);
-  const unheld = found
+  const copied = found.flatMap((one) => one.copied);
+  const uncopied = found
     .flatMap(({ ids }) => [...ids])
-    .filter((id) => !held.some((one) => one.id === id))
+    .filter((id) => !copied.some((one) => one.id === id))
     .map((id) => ({ id, slug: id, name: id }));
-  const known = [...unheld, ...held];
+  const known = [...uncopied, ...copied];
   let form = formCalled(known, wanted);
   if (form === undefined && app.config.source === undefined && failure !== null) throw failure;
   const listed = form === undefined && app.config.source ? await app.forms(signal) : [];

@@ -5,7 +5,7 @@ import { fetchWithProxy } from '../base/proxy.ts';
 import { Watch } from '../health/collect.ts';
 import type { CountQuery } from '../mirror/port.ts';
 import { openNotifier } from '../notify/notifier.ts';
-import { heldForms, LISTED, reading } from '../sync/target.ts';
+import { formsIn, LISTED, reading } from '../sync/target.ts';
 import type { FormDetails } from '../web/form-page.ts';
 import { startStatus } from '../web/pages.ts';
 import { carryOut } from './actions.ts';
@@ -121,6 +121,6 @@ async function checkBeforeStart(host: Host, app: App): Promise<void> {
 
 async function holdsAnything(app: App): Promise<boolean> {
   for (const name of app.targetNames)
-    if ((await heldForms(await app.target(name))).length > 0) return true;
+    if ((await formsIn(await app.target(name))).length > 0) return true;
   return false;
 }

@@ -1,7 +1,7 @@
 import { type Clock, withinTime } from '../base/clock.ts';
 import { errorCode, MirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import type { Facts, HeldTarget, TargetPlace } from './facts.ts';
+import type { Facts, TargetContent, TargetPlace } from './facts.ts';
 import { judge } from './judge.ts';
 import { Reading } from './reading.ts';
 import type { QueueState, Report } from './report.ts';
@@ -14,7 +14,7 @@ export interface HealthSources extends Pick<Facts, 'version' | 'isChosen' | 'nex
   /** The targets, in the order of the settings. `restMs`: the least time between two readings, if each has a cost. */
   readonly targets: readonly (TargetPlace & { readonly restMs: number })[];
   /** The content of a target. Rejects if it cannot be read. */
-  readTarget(name: string): Promise<HeldTarget>;
+  readTarget(name: string): Promise<TargetContent>;
   /** The queue; null for a command, which does not look at it. */
   readonly queue: (() => Promise<QueueState>) | null;
   plan(): Facts['plan'];
@@ -40,7 +40,7 @@ export class Watch {
   readonly #sources: HealthSources;
   readonly #targets: readonly {
     readonly place: TargetPlace;
-    readonly reading: Reading<HeldTarget>;
+    readonly reading: Reading<TargetContent>;
   }[];
   readonly #queue: Reading<QueueState> | null;
   readonly #files: Reading<FileFacts>;
@@ -52,7 +52,7 @@ export class Watch {
     this.#sources = sources;
     const { clock } = sources;
     this.#targets = sources.targets.map(({ name, kind, address, restMs }) => {
-      const read = (): Promise<HeldTarget> => sources.readTarget(name);
+      const read = (): Promise<TargetContent> => sources.readTarget(name);
       const options = { read, clock, limitMs: TARGET_LIMIT_MS, slow: slowTarget(name), restMs };
       return { place: { name, kind, address }, reading: new Reading(options) };
     });

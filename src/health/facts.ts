@@ -15,7 +15,7 @@ import type { Trouble } from './trouble.ts';
 /* The facts for the judgment. They contain no answers and no secrets (L11, L15). Times are milliseconds since the epoch. */
 
 /** A form in its target, with its newest runs, and what else is known of it. */
-export interface HeldForm extends StoredForm {
+export interface FormCopy extends StoredForm {
   /** What the last write-back could not do; null: it did everything, or write-back is off. */
   readonly writeBack: WriteBackProblem | null;
   /** When the target was found empty although it had the form before. */
@@ -23,8 +23,8 @@ export interface HeldForm extends StoredForm {
 }
 
 /** The content of a target. */
-export interface HeldTarget {
-  readonly forms: readonly HeldForm[];
+export interface TargetContent {
+  readonly forms: readonly FormCopy[];
   readonly pauses: readonly Pause[];
   /** What the last poll agreed on; null if none has. */
   readonly agreement: Agreement | null;
@@ -39,7 +39,7 @@ export interface TargetPlace {
 }
 
 /** The latest reading of a target. */
-export interface TargetFacts extends TargetPlace, Latest<HeldTarget> {}
+export interface TargetFacts extends TargetPlace, Latest<TargetContent> {}
 
 /** Everything from which a mirror is judged. */
 export interface Facts {
@@ -67,11 +67,11 @@ export async function readTarget(
   target: Target,
   writesBack: boolean,
   refills: ReadonlyMap<string, number | null>,
-): Promise<HeldTarget> {
+): Promise<TargetContent> {
   const { store, joining } = target;
   const stored = await store.forms(RECENT_RUNS);
   const writeBacks = writesBack ? await WRITE_BACKS.read(store) : {};
-  const forms = stored.map((form): HeldForm => {
+  const forms = stored.map((form): FormCopy => {
     const { formId, slug, storedUnder: before, goneAtMs } = form.state;
     const now = joining && storedUnder(joining, { id: formId, slug });
     // A form that is gone is never written again, so its facts no longer change.

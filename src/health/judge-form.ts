@@ -30,9 +30,9 @@ const NEWS_MS = 7 * 24 * 3_600_000;
 
 /** Judges a form in a target. Pure. */
 export function judgeForm(known: KnownForm, around: Surroundings): FormReport {
-  const { form, target, held, running, isWanted, last, claim } = known;
-  const { tally, goneAtMs = null } = held?.state ?? {};
-  const writeBack = held?.writeBack ?? null;
+  const { form, target, copy, running, isWanted, last, claim } = known;
+  const { tally, goneAtMs = null } = copy?.state ?? {};
+  const writeBack = copy?.writeBack ?? null;
   const refused = writeBack === null ? 0 : (tally?.refused ?? 0);
   // A submission that was refused may have changed since, or been forgotten.
   const isWritten = writeBack === null || (writeBack.code === null && refused === 0);
@@ -50,16 +50,16 @@ export function judgeForm(known: KnownForm, around: Surroundings): FormReport {
     title,
     pause: state === 'paused' ? known.pause && shownPause(known.pause, form.slug, target) : null,
     problems,
-    notices: held?.notices ?? [],
+    notices: copy?.notices ?? [],
     claim,
-    location: held?.location ?? null,
-    url: held?.place.url ?? null,
-    table: held?.place.table ?? null,
+    location: copy?.location ?? null,
+    url: copy?.place.url ?? null,
+    table: copy?.place.table ?? null,
     rows: tally === undefined ? none : liveRows(tally),
     deletedRows: tally?.deleted ?? none,
     rejected: tally === undefined ? none : tally.rejected + tally.undecided,
     forgotten: tally?.forgotten ?? none,
-    refused: held === null ? none : refused,
+    refused: copy === null ? none : refused,
     running,
     lastRun: last && {
       outcome: last.outcome,
@@ -75,7 +75,7 @@ export function judgeForm(known: KnownForm, around: Surroundings): FormReport {
 
 /** The state, and the text for it in every surface: of the worst problem, or of the one that keeps the form waiting. */
 function stateOf(
-  { held, isWanted, goneMs, claim, pause, running }: KnownForm,
+  { copy, isWanted, goneMs, claim, pause, running }: KnownForm,
   problems: readonly Problem[],
   around: Surroundings,
 ): [HealthState, string] {
@@ -94,7 +94,7 @@ function stateOf(
   const [shared] = around.problems;
   if (shared !== undefined) return titled('waiting', shared.title);
   if (claim.submissionsAsOf !== null) return titled('ok');
-  const isFirst = (held?.runs ?? []).length === 0;
+  const isFirst = (copy?.runs ?? []).length === 0;
   return titled('waiting', isFirst ? 'Waiting for the first run' : 'Waiting for the next run');
 }
 
@@ -112,7 +112,7 @@ const isCausedBy = (code: ProblemCode, problems: readonly Problem[]): boolean =>
 
 /** The problems of a form and its copy. */
 function* problemsOf(known: KnownForm, around: Surroundings): Generator<Problem> {
-  const { form, target, held, last, goneMs } = known;
+  const { form, target, copy, last, goneMs } = known;
   const { name, slug, id } = form;
   const { nowMs } = around;
   if (goneMs !== null) {
@@ -129,8 +129,8 @@ function* problemsOf(known: KnownForm, around: Surroundings): Generator<Problem>
     yield problemOf({ code: 'STALE', message, sinceMs: silentMs });
   }
   if (last?.outcome === 'incomplete') yield problemOf({ code: 'RUN_INCOMPLETE', ...ending });
-  if (held === null) return;
-  const { losses, refilledAtMs, runs, state } = held;
+  if (copy === null) return;
+  const { losses, refilledAtMs, runs, state } = copy;
   if (losses.length > 0) {
     const message = `${losses.join(' ')} The copy is not complete until a run has read everything again.`;
     yield problemOf({ code: 'COPY_OUTDATED', message, sinceMs: null });

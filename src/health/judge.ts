@@ -52,7 +52,7 @@ export function judge(facts: Facts): Report {
     const reports = forms.flatMap((form) => {
       const report = judgeForm(form, around);
       // There is nothing left to say about a form that has ended and that the target does not have.
-      return report.state === 'ended' && form.held === null ? [] : report;
+      return report.state === 'ended' && form.copy === null ? [] : report;
     });
     return { target: targetReport(target, problem, reports, facts), forms: reports };
   });
@@ -115,12 +115,12 @@ const overall = (forms: readonly FormReport[], facts: Facts): HealthState =>
   );
 
 function targetReport(
-  { name, kind, address, value: held, readAtMs, trouble }: TargetFacts,
+  { name, kind, address, value: content, readAtMs, trouble }: TargetFacts,
   problem: Problem | null,
   forms: readonly FormReport[],
   facts: Facts,
 ): TargetReport {
-  const pause = wholePause(held?.pauses ?? []);
+  const pause = wholePause(content?.pauses ?? []);
   const ofForms = forms.length === 0 && pause !== null ? 'paused' : overall(forms, facts);
   return {
     name,

@@ -4,7 +4,7 @@ import { type Agreement, claimOf } from '../mirror/form-state.ts';
 import { pauseOf } from '../mirror/pauses.ts';
 import type { Run } from '../mirror/port.ts';
 import type { KeptRun } from './data-dir.ts';
-import type { Facts, HeldForm, TargetFacts } from './facts.ts';
+import type { Facts, FormCopy, TargetFacts } from './facts.ts';
 import { NO_CLAIM, type ShownClaim, shownClaim } from './report.ts';
 
 /** A form in a target, with what the facts together say about it: its last run, its claim, its last news. */
@@ -17,8 +17,8 @@ const SAYS_NOTHING: ReadonlySet<string> = new Set(['busy', 'paused', 'stopped'])
 export function knownForms({ name, value: target }: TargetFacts, facts: Facts) {
   const { queue, nowMs } = facts;
   const { forms: allPlanned = [], atMs: plannedAtMs = null, sinceMs } = facts.plan ?? {};
-  const { forms: heldForms = [], pauses = [], agreement = null } = target ?? {};
-  const byId = new Map(heldForms.map((form) => [form.state.formId, form]));
+  const { forms: copies = [], pauses = [], agreement = null } = target ?? {};
+  const byId = new Map(copies.map((form) => [form.state.formId, form]));
   // Known from a failure: a first run that the target could not record.
   const failures = new Map(
     facts.kept.runs.filter((run) => run.target === name).map((run) => [run.form.id, run]),
@@ -42,16 +42,16 @@ export function knownForms({ name, value: target }: TargetFacts, facts: Facts) {
     forms.set(id, { id, slug: known?.slug ?? id, name: known?.name ?? id });
   }
   return [...forms.values()].map((form) => {
-    const held = byId.get(form.id) ?? null;
+    const copy = byId.get(form.id) ?? null;
     const failure = failures.get(form.id) ?? null;
     // A run dated in the future was recorded before the clock was set back. It hides no other run.
-    const runs = (held?.runs ?? []).filter(
+    const runs = (copy?.runs ?? []).filter(
       ({ outcome, endedAtMs }) => !SAYS_NOTHING.has(outcome) && !isAhead(endedAtMs, nowMs),
     );
     const last = lastOf(runs, failure);
     const running = jobs.get(form.id) ?? null;
-    const goneMs = held?.state.goneAtMs ?? (last?.outcome === 'gone' ? last.sinceMs : null);
-    const claim = claimIn(held, agreement, nowMs);
+    const goneMs = copy?.state.goneAtMs ?? (last?.outcome === 'gone' ? last.sinceMs : null);
+    const claim = claimIn(copy, agreement, nowMs);
     const claimedMs = Date.parse(claim.submissionsAsOf ?? '') || 0;
     const heardMs = Math.max(claimedMs, last?.endedAtMs ?? 0);
     const worked = runs.filter(({ outcome }) => outcome !== 'failed').map((run) => run.endedAtMs);
@@ -67,7 +67,7 @@ export function knownForms({ name, value: target }: TargetFacts, facts: Facts) {
       form,
       target: name,
       /** Null: the target does not have it, or could not be read. */
-      held,
+      copy,
       pause: pauseOf(pauses, form.id),
       running,
       /** False if the settings no longer choose it. */
@@ -102,9 +102,9 @@ function lastOf(runs: readonly Run[], failure: KeptRun | null) {
 }
 
 /** The claim from runs and polls. A time in the future comes from a wrong clock, so nothing is claimed as of it. */
-function claimIn(held: HeldForm | null, agreed: Agreement | null, nowMs: number): ShownClaim {
-  if (held === null) return NO_CLAIM;
-  const { state, losses } = held;
+function claimIn(copy: FormCopy | null, agreed: Agreement | null, nowMs: number): ShownClaim {
+  if (copy === null) return NO_CLAIM;
+  const { state, losses } = copy;
   const claim = claimOf(state, isAhead(agreed?.atMs ?? 0, nowMs) ? null : agreed);
   const isNothing = losses.length > 0 || state.goneAtMs !== null;
   return shownClaim(isNothing ? { ...claim, submissionsAsOfMs: null } : claim, nowMs);

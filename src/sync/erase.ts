@@ -7,7 +7,7 @@ import type { OpenForm, ReadForm, StoredField } from '../mirror/port.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import {
   allRows,
-  heldForms,
+  formsIn,
   idsOf,
   LISTED,
   reading,
@@ -88,8 +88,8 @@ export async function findForms(
     found.set(form.id, entry);
   };
   for (const target of targets) {
-    for (const { id, slug, name } of (await orUndefined(heldForms(target))) ?? []) {
-      const known = await orUndefined(reading(target, id, (form) => heldOf(form, ids, true)));
+    for (const { id, slug, name } of (await orUndefined(formsIn(target))) ?? []) {
+      const known = await orUndefined(reading(target, id, (form) => knownIn(form, ids, true)));
       for (const submission of known ?? []) add({ id, slug, name }, submission);
     }
   }
@@ -107,16 +107,16 @@ export async function findForms(
 }
 
 /** The submissions among these that a target stores, lists or has forgotten. */
-export async function heldOf(
+export async function knownIn(
   form: ReadForm,
   ids: readonly string[],
   withForgotten: boolean,
 ): Promise<Set<string>> {
-  const held = await idsOf(allRows(form, { ids }));
+  const known = await idsOf(allRows(form, { ids }));
   for (const { id } of await form.entries([...LISTED, 'held', 'refused']))
-    if (ids.includes(id)) held.add(id);
-  if (withForgotten) for (const id of (await form.forgotten(ids)).keys()) held.add(id);
-  return held;
+    if (ids.includes(id)) known.add(id);
+  if (withForgotten) for (const id of (await form.forgotten(ids)).keys()) known.add(id);
+  return known;
 }
 
 /** Options of an erasure. `dryRun`: counts, and changes nothing. */
@@ -134,12 +134,12 @@ export const forget = (
   options: ErasureOptions,
 ): Promise<ErasureReport[]> =>
   inTheirs(targets, forms, options, async (open, write, { store }, { form, ids }) => {
-    const { size: rows } = await heldOf(open, ids, false);
+    const { size: rows } = await knownIn(open, ids, false);
     if (write === null) return rows;
     // The last write-back's message may name one of them; the next write-back reports again.
     await noteWriteBack(store, form.id, null);
     // The source may count a submission that was never stored, with a status that is not known here. A run finds out.
-    if ((await heldOf(open, ids, true)).size < ids.length) await write.commit({ state: distrust });
+    if ((await knownIn(open, ids, true)).size < ids.length) await write.commit({ state: distrust });
     await write.erase({ kind: 'forget', ids });
     return rows;
   });
@@ -187,8 +187,8 @@ const inTheirs = (
   inEach(
     targets,
     async (target) => {
-      const held = new Set((await heldForms(target)).map(({ id }) => id));
-      return forms.filter(({ form }) => held.has(form.id) || target.isChosen(form));
+      const known = new Set((await formsIn(target)).map(({ id }) => id));
+      return forms.filter(({ form }) => known.has(form.id) || target.isChosen(form));
     },
     async (target, each) => {
       const rows = options.dryRun

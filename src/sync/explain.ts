@@ -2,8 +2,8 @@ import { iso } from '../base/format.ts';
 import type { Source } from '../forms/source.ts';
 import { ENTRY_KINDS, type EntryKind, type StoredRow } from '../mirror/port.ts';
 import type { Form, FormIdentity, Submission, SubmissionItem } from '../mirror/types.ts';
-import { heldOf } from './erase.ts';
-import { allRows, heldForms, reading, type Target } from './target.ts';
+import { knownIn } from './erase.ts';
+import { allRows, formsIn, reading, type Target } from './target.ts';
 import { Comparison } from './verify.ts';
 
 /** How a target lists a submission. Times are ISO 8601 in UTC. */
@@ -86,9 +86,9 @@ async function formOf(
 ): Promise<Form | null> {
   if (submission !== null && submission.formId !== '') return source.form(submission.formId);
   for (const target of targets)
-    for (const { id, slug, name } of await heldForms(target)) {
-      const held = await reading(target, id, (form) => heldOf(form, [submissionId], true));
-      if (held !== null && held.size > 0) return { id, slug, name, fields: [] };
+    for (const { id, slug, name } of await formsIn(target)) {
+      const known = await reading(target, id, (form) => knownIn(form, [submissionId], true));
+      if (known !== null && known.size > 0) return { id, slug, name, fields: [] };
     }
   return null;
 }
@@ -100,17 +100,17 @@ async function lookUp(
   id: string,
 ): Promise<SubmissionInTarget> {
   const { name, store, joining, isChosen, clock } = target;
-  await using held = form && (await store.read(form.id));
+  await using copy = form && (await store.read(form.id));
   let row: StoredRow | undefined;
-  if (held !== null) for await (const rows of allRows(held, { ids: [id] }, true)) row ??= rows[0];
-  const digest = (await held?.forgotten([id]))?.get(id);
-  const entries = (await held?.entries(ENTRY_KINDS)) ?? [];
+  if (copy !== null) for await (const rows of allRows(copy, { ids: [id] }, true)) row ??= rows[0];
+  const digest = (await copy?.forgotten([id]))?.get(id);
+  const entries = (await copy?.entries(ENTRY_KINDS)) ?? [];
   const forgottenAtMs = entries.find((entry) => entry.id === digest)?.atMs ?? null;
   // For an unknown ID the form is unknown too.
   const isWanted = form === null || isChosen(form);
   let differing: readonly string[] = [];
-  if (form !== null && held !== null && item !== null && joining !== undefined && isWanted) {
-    const comparison = new Comparison({ form, held, joining, clock }, new Set());
+  if (form !== null && copy !== null && item !== null && joining !== undefined && isWanted) {
+    const comparison = new Comparison({ form, copy, joining, clock }, new Set());
     await comparison.compare([item]);
     differing = comparison.found.get(id)?.columns ?? [];
   }

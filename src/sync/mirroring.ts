@@ -30,9 +30,9 @@ export async function openForWriting(target: Target, source: Source, shown: Form
 
 /** Records that the form is gone at the source; its rows stay. False if the target does not have it. */
 export async function noteGone(target: Target, identity: FormIdentity): Promise<boolean> {
-  const held = (await target.store.states()).find(({ state }) => state.formId === identity.id);
-  if (held === undefined || held.state.goneAtMs !== null) return held !== undefined;
-  await using form = await target.store.open(identityOf(held.state));
+  const known = (await target.store.states()).find(({ state }) => state.formId === identity.id);
+  if (known === undefined || known.state.goneAtMs !== null) return known !== undefined;
+  await using form = await target.store.open(identityOf(known.state));
   await form.commit({
     state: (state) => ({
       ...state,

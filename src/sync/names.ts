@@ -99,18 +99,18 @@ export function slugReused(
 export interface KnownNames {
   /** The forms of the workspace. */
   readonly forms: readonly Form[];
-  /** Forms that a target holds, including gone ones, under their last known names. */
-  readonly held: readonly FormIdentity[];
+  /** Forms that a target has, including gone ones, under their last known names. */
+  readonly copied: readonly FormIdentity[];
   /** Fields in a target's catalogue, each as its ID and as `<form ID>:<field ID>`. */
   readonly fields: ReadonlySet<string>;
   /** IDs of forms by the names that mean them: see `Planner`. Any other name is an ID or a slug. */
   readonly ids: ReadonlyMap<string, string>;
 }
 
-/** The form that a name means: one of the workspace, or a gone one that a target holds. */
-function formCalled(name: string, { forms, held, ids }: KnownNames): FormIdentity | undefined {
+/** The form that a name means: one of the workspace, or a gone one that a target has. */
+function formCalled(name: string, { forms, copied, ids }: KnownNames): FormIdentity | undefined {
   const id = ids.get(name);
-  const gone = held.filter((one) => !forms.some((form) => form.id === one.id));
+  const gone = copied.filter((one) => !forms.some((form) => form.id === one.id));
   return [...forms, ...gone].find((form) =>
     id === undefined ? choosesForm([name], form) : form.id === id,
   );
@@ -153,7 +153,7 @@ export interface NameMistake extends SettingMistake {
 }
 
 /**
- * The mistakes in the names in the settings of `targets`, each once. A form that is gone from the source but that a target holds is
+ * The mistakes in the names in the settings of `targets`, each once. A form that is gone from the source but that a target has is
  * known. So is a form with a new slug, if its first slug is bound to it.
  */
 export function mistakesIn(targets: readonly NamingSettings[], known: KnownNames): NameMistake[] {

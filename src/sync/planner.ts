@@ -59,7 +59,7 @@ export interface PlannerOptions {
 
 /** The names that a target knows. */
 interface KnownTarget {
-  /** Forms that it holds, including gone ones. */
+  /** Forms that it has, including gone ones. */
   readonly forms: readonly (FormIdentity & { readonly goneAtMs: number | null })[];
   /** Fields of its catalogue, each as its ID and as `<form ID>:<field ID>`. */
   readonly fields: ReadonlySet<string>;
@@ -116,8 +116,8 @@ export class Planner {
     await (waitForTargets ? answers : withinTime(answers, TARGET_WAIT_MS, clock));
     const plans = new Map<string, FormPlan & { targets: string[] }>();
     for (const { name: target } of targets) {
-      const held = this.#known.get(target)?.forms.filter(({ goneAtMs }) => goneAtMs === null);
-      for (const { id, slug, name } of byId([...(held ?? []), ...listed])) {
+      const copied = this.#known.get(target)?.forms.filter(({ goneAtMs }) => goneAtMs === null);
+      for (const { id, slug, name } of byId([...(copied ?? []), ...listed])) {
         const form = { id, slug, name };
         if (!this.isChosen(target, form)) continue;
         const plan = plans.get(id) ?? { form, targets: [] };
@@ -152,7 +152,7 @@ export class Planner {
     return known;
   }
 
-  /** A run has changed which forms a target holds: the next plan reads it again. */
+  /** A run has changed which forms a target has: the next plan reads it again. */
   expire(target: string): void {
     const known = this.#known.get(target);
     if (known !== undefined) this.#known.set(target, { ...known, atMs: -Infinity });
@@ -267,7 +267,7 @@ export class Planner {
     const known = [...this.#known.values()];
     return {
       forms,
-      held: known.flatMap((target) => target.forms),
+      copied: known.flatMap((target) => target.forms),
       fields: known.reduce((all, { fields }) => all.union(fields), new Set<string>()),
       ids: new Map(this.#options.targets.flatMap((settings) => [...this.#idsFor(settings)])),
     };

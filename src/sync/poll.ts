@@ -173,19 +173,19 @@ async function groupsOf(
   const unsettled: string[] = [];
   const old: string[] = [];
   for (const form of forms) {
-    const held = byId.get(form.id);
+    const copy = byId.get(form.id);
     if (!chosen.has(form.id)) continue;
     const isSettled =
-      held !== undefined &&
+      copy !== undefined &&
       // If no fields are selected, its runs report that.
       joining !== undefined &&
-      isSameUnder(held.state.storedUnder, storedUnder(joining, form)) &&
-      isSpokenFor(held.state);
-    if (isSettled) spokenFor.push(held);
+      isSameUnder(copy.state.storedUnder, storedUnder(joining, form)) &&
+      isSpokenFor(copy.state);
+    if (isSettled) spokenFor.push(copy);
     if (isPaused(form.id)) continue;
-    if (!isSettled || needsRun(form, held)) unsettled.push(form.id);
+    if (!isSettled || needsRun(form, copy)) unsettled.push(form.id);
     if (
-      held?.state.ranges.some((range) => isOld(held.state, range, compareEveryMs, nowMs)) === true
+      copy?.state.ranges.some((range) => isOld(copy.state, range, compareEveryMs, nowMs)) === true
     )
       old.push(form.id);
   }
@@ -303,11 +303,11 @@ async function judge(
 const AGREEMENT_LASTS_MS = 10 * 60_000;
 
 /** Whether the agreement that a target already holds says nearly as much. */
-const isYoungAs = ({ atMs, onStatuses, formIds }: Agreement, held: Agreement | null): boolean =>
-  held !== null &&
-  held.onStatuses === onStatuses &&
-  atMs - held.atMs < AGREEMENT_LASTS_MS &&
-  JSON.stringify(held.formIds) === JSON.stringify(formIds);
+const isYoungAs = ({ atMs, onStatuses, formIds }: Agreement, before: Agreement | null): boolean =>
+  before !== null &&
+  before.onStatuses === onStatuses &&
+  atMs - before.atMs < AGREEMENT_LASTS_MS &&
+  JSON.stringify(before.formIds) === JSON.stringify(formIds);
 
 /** Records that the workspace has what the target accounts for, for the forms that need no run. */
 async function agree(

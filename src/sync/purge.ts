@@ -15,15 +15,16 @@ import { allRows, reading, type Target } from './target.ts';
  * selected, and plain answers of fields to be hashed in forms that no run writes to anymore.
  */
 
-type Held = Pick<StoredForm, 'state' | 'fields'>;
+/** A form in the target. */
+type Copy = Pick<StoredForm, 'state' | 'fields'>;
 
 /** The forms of a target to purge: one, or all. */
 const formsOf =
   (formId: string | undefined) =>
-  async ({ store }: Target): Promise<{ form: FormIdentity; held: Held }[]> =>
+  async ({ store }: Target): Promise<{ form: FormIdentity; copy: Copy }[]> =>
     (await store.states())
       .filter(({ state }) => formId === undefined || state.formId === formId)
-      .map((held) => ({ form: identityOf(held.state), held }));
+      .map((copy) => ({ form: identityOf(copy.state), copy }));
 
 /** A field whose column has answers that the settings do not allow (L11). */
 interface Leftover {
@@ -35,15 +36,15 @@ interface Leftover {
   readonly isPlain: boolean;
 }
 
-function leftoversOf({ joining, isChosen }: Target, held: Held): Leftover[] {
+function leftoversOf({ joining, isChosen }: Target, copy: Copy): Leftover[] {
   if (joining === undefined) return [];
-  const form = identityOf(held.state);
-  const { goneAtMs, storedUnder: before } = held.state;
+  const form = identityOf(copy.state);
+  const { goneAtMs, storedUnder: before } = copy.state;
   const isWritten = goneAtMs === null && isChosen(form);
   const mayBePlain = !isWritten && before?.hashing !== storedUnder(joining, form).hashing;
   const isSelected = fieldTest(joining.selection.fields, form);
   const isHashed = fieldTest(joining.selection.hashed, form);
-  return held.fields
+  return copy.fields
     .filter(({ isFilled, id }) => isFilled && (!isSelected(id) || (mayBePlain && isHashed(id))))
     .map((field) => ({ field, isPlain: isSelected(field.id) }));
 }
@@ -52,12 +53,12 @@ function leftoversOf({ joining, isChosen }: Target, held: Held): Leftover[] {
 const MOST_NAMED = 10;
 
 /** The notice about columns with answers that the settings do not allow. */
-export function leftoverNotices(target: Target, held: StoredForm): TargetNotice[] {
-  const fields = leftoversOf(target, held).map(({ field }) => field);
+export function leftoverNotices(target: Target, copy: StoredForm): TargetNotice[] {
+  const fields = leftoversOf(target, copy).map(({ field }) => field);
   if (fields.length === 0) return [];
   const shown = fields.slice(0, MOST_NAMED).map(({ id, label }) => `"${label}" (${id})`);
   const more = fields.length > MOST_NAMED ? ` and ${count(fields.length - MOST_NAMED)} more` : '';
-  const form = shellOption('--form', held.state.slug);
+  const form = shellOption('--form', copy.state.slug);
   return [
     {
       code: 'UNSELECTED_ANSWERS',
@@ -75,8 +76,8 @@ export const purgeDeleted = (
   beforeMs: number,
   options: ErasureOptions,
 ): Promise<ErasureReport[]> =>
-  inEach(targets, formsOf(formId), async (target, { form, held }) => {
-    if (held.state.tally.deleted === 0) return null;
+  inEach(targets, formsOf(formId), async (target, { form, copy }) => {
+    if (copy.state.tally.deleted === 0) return null;
     const rows = (await reading(target, form.id, (open) => deletedBefore(open, beforeMs))) ?? 0;
     if (rows === 0) return null;
     if (options.dryRun) return { asked: rows, rows };
@@ -101,8 +102,8 @@ export const purgeLeftovers = (
   formId: string | undefined,
   options: ErasureOptions,
 ): Promise<ErasureReport[]> =>
-  inEach(targets, formsOf(formId), async (target, { form, held }) => {
-    const leftovers = leftoversOf(target, held);
+  inEach(targets, formsOf(formId), async (target, { form, copy }) => {
+    const leftovers = leftoversOf(target, copy);
     if (leftovers.length === 0) return null;
     const found = await reading(target, form.id, (open) => leftIn(open, leftovers));
     if (found === null || found.fields.length === 0) return null;

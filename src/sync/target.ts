@@ -85,7 +85,7 @@ export async function reading<T>(
 }
 
 /** The forms that a target has, including gone ones. */
-export const heldForms = async ({ store }: Pick<Target, 'store'>): Promise<FormIdentity[]> =>
+export const formsIn = async ({ store }: Pick<Target, 'store'>): Promise<FormIdentity[]> =>
   (await store.states()).map(({ state }) => identityOf(state));
 
 /** Rows in batches: live ones first, then those marked deleted. */

@@ -140,11 +140,11 @@ async function lookedAtAgain(
     else if (before.kind === 'missing' || before.kind === 'marked') denied.push(id);
     else gone.push(id);
   });
-  await using held = await store.read(form.id);
-  const comparison = new Comparison({ form, held, joining, clock });
+  await using copy = await store.read(form.id);
+  const comparison = new Comparison({ form, copy, joining, clock });
   await comparison.compare(there);
   const extra: Difference[] = [];
-  for await (const rows of held?.rows({ ids: gone }) ?? [])
+  for await (const rows of copy?.rows({ ids: gone }) ?? [])
     for (const { id } of rows) extra.push({ kind: 'extra', id, columns: [], createdAt: null });
   return new Map([...comparison.found, ...open, ...extra.map((each) => [each.id, each] as const)]);
 }

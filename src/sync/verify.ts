@@ -24,7 +24,7 @@ export interface Difference {
 interface ComparedParts {
   readonly form: Form;
   /** The form in the target; null if the target does not have it. */
-  readonly held: ReadForm | null;
+  readonly copy: ReadForm | null;
   readonly joining: Joining;
   readonly clock: Clock;
 }
@@ -36,8 +36,8 @@ export async function compareForm(target: Target, formId: string, signal: AbortS
   const source = target.connect(signal);
   const form = await source.form(formId);
   const joining = await target.admit(form, signal, false);
-  await using held = await store.read(formId);
-  const comparison = new Comparison({ form, held, joining, clock });
+  await using copy = await store.read(formId);
+  const comparison = new Comparison({ form, copy, joining, clock });
   /** The source proved that it showed everything. */
   const isProven = await comparison.readAll(target, source);
   /** The copy, with its last run; undefined if the target has none. */
@@ -96,9 +96,9 @@ export class Comparison {
 
   /** `listed`: submissions to leave out; null: those that the target lists as rejected. */
   constructor(parts: ComparedParts, listed: ReadonlySet<string> | null = null) {
-    const { form, held, joining, clock } = parts;
+    const { form, copy, joining, clock } = parts;
     [this.#parts, this.#listed, this.#atMs] = [parts, listed, clock.now()];
-    this.#join = new Join(joining, form, held?.fields ?? []);
+    this.#join = new Join(joining, form, copy?.fields ?? []);
   }
 
   /**
@@ -106,10 +106,10 @@ export class Comparison {
    * proved that it showed everything.
    */
   async readAll(target: Target, source: Source): Promise<boolean> {
-    const { form, held } = this.#parts;
+    const { form, copy } = this.#parts;
     const { now: profile } = await loadProfile(target);
     const isDated = queryOf(profile, { fromMs: 0, toMs: null }).dateFrom !== undefined;
-    const ranges = isDated ? (held?.state.ranges ?? []) : [];
+    const ranges = isDated ? (copy?.state.ranges ?? []) : [];
     let isProven = true;
     let counted = 0;
     const read = async (span: Span): Promise<void> => {
@@ -128,9 +128,9 @@ export class Comparison {
   }
 
   async compare(items: readonly SubmissionItem[]): Promise<void> {
-    const { form, held } = this.#parts;
+    const { form, copy } = this.#parts;
     const join = this.#join;
-    if (join.meet(items)) join.prepare(form, held?.fields ?? []);
+    if (join.meet(items)) join.prepare(form, copy?.fields ?? []);
     const { fields } = join;
     const rows = new Map<string, Row>();
     for (const item of items) {
@@ -140,12 +140,12 @@ export class Comparison {
     if (rows.size === 0) return;
     const ids = [...rows.keys()];
     const stored = new Map<string, StoredRow>();
-    if (held !== null)
-      for await (const some of allRows(held, { ids }, true))
+    if (copy !== null)
+      for await (const some of allRows(copy, { ids }, true))
         for (const row of some) stored.set(row.id, row);
-    const forgotten = (await held?.forgotten(ids)) ?? new Map<string, string>();
+    const forgotten = (await copy?.forgotten(ids)) ?? new Map<string, string>();
     this.#listed ??= new Set(
-      (await held?.entries(['rejected']))?.flatMap(({ id, isMissing }) => (isMissing ? [] : [id])),
+      (await copy?.entries(['rejected']))?.flatMap(({ id, isMissing }) => (isMissing ? [] : [id])),
     );
     const listed = this.#listed;
     for (const row of rows.values()) {
@@ -174,8 +174,8 @@ export class Comparison {
 
   /** Asks by ID for the rows that a proven list does not show. */
   async #findExtra(source: Source, span: Span, seen: ReadonlySet<string>): Promise<void> {
-    const { held } = this.#parts;
-    const absent = held === null ? new Set<string>() : await idsOf(held.rows(span));
+    const { copy } = this.#parts;
+    const absent = copy === null ? new Set<string>() : await idsOf(copy.rows(span));
     for (const id of seen) absent.delete(id);
     const there: SubmissionItem[] = [];
     await source.byIds([...absent], (id, answer) => {

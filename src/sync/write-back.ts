@@ -10,7 +10,7 @@ import { noteWriteBack } from './records.ts';
 import { type Source } from '../forms/source.ts';
 import type { Sink } from './sink.ts';
 import {
-  heldForms,
+  formsIn,
   idsOf,
   type Mirror,
   requireUnpaused,
@@ -169,9 +169,9 @@ async function writeBatch(writing: Writing): Promise<BatchState> {
   await using stack = new AsyncDisposableStack();
   const opened: Sink[] = [];
   for (const target of targets) {
-    const held = await heldForms(target);
+    const known = await formsIn(target);
     // A target does not have the form yet: its first copy comes first.
-    if (!held.some(({ id }) => id === identity.id)) return 'waiting';
+    if (!known.some(({ id }) => id === identity.id)) return 'waiting';
     opened.push(stack.use(await openForWriting(target, source, form)));
   }
   const waiting = (await candidates(opened, rule, clock.now())).filter((id) => !results.has(id));
@@ -197,7 +197,7 @@ async function writeBatch(writing: Writing): Promise<BatchState> {
   );
   for (const [id, result] of batch) results.set(id, result);
   await storeAll(opened, batch, rule, clock.now());
-  writing.listed = Math.max(...opened.map(({ form: held }) => held.state.tally.refused));
+  writing.listed = Math.max(...opened.map(({ form }) => form.state.tally.refused));
   if (fatal !== undefined) throw fatal;
   // If the whole batch failed, the cause is not in single submissions: the next write-back tries the others.
   const isHopeless = [...batch.values()].every(isUnwritten);

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { type HealthSources, Watch } from '../../src/health/collect.ts';
-import { type HeldTarget, readTarget } from '../../src/health/facts.ts';
+import { type TargetContent, readTarget } from '../../src/health/facts.ts';
 import type { QueueState, Report } from '../../src/health/report.ts';
 import { parseSelection, storedUnder } from '../../src/mirror/selection.ts';
 import type { StoredForm } from '../../src/mirror/port.ts';
 import type { Target } from '../../src/sync/target.ts';
-import { factsOf, FORM_A, heldForm, HOUR, MINUTE, NOW, QUEUE, targetOf } from './facts.ts';
+import { factsOf, FORM_A, formCopy, HOUR, MINUTE, NOW, QUEUE, targetOf } from './facts.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
 
 const { plan, kept, isChosen, nextPollMs } = factsOf();
@@ -20,8 +20,8 @@ const AWAY = { ...QUEUE, isReachable: false, trouble: away };
 function watching() {
   const [clock, reads] = [new VirtualClock(NOW), { db: 0, sheet: 0, queue: 0 }];
   const read = {
-    db: async (): Promise<HeldTarget> => targetOf().value!,
-    sheet: async (): Promise<HeldTarget> => ({ ...targetOf().value!, forms: [] }),
+    db: async (): Promise<TargetContent> => targetOf().value!,
+    sheet: async (): Promise<TargetContent> => ({ ...targetOf().value!, forms: [] }),
     queue: async (): Promise<QueueState> => QUEUE,
   };
   const counted = <T>(name: keyof typeof read, answer: Promise<T>): Promise<T> => {
@@ -90,7 +90,7 @@ describe('a watch', () => {
     await using at = watching();
     at.watch.start(at.onReport);
     await settle();
-    const late = Promise.withResolvers<HeldTarget>();
+    const late = Promise.withResolvers<TargetContent>();
     at.read.db = () => late.promise;
     await at.clock.advance(3_000);
     const asked = at.watch.refresh();
@@ -115,7 +115,7 @@ describe('a watch', () => {
     ]);
     // It was asked once, and its late answer is used.
     expect(at.reads.db).toBe(2);
-    late.resolve({ ...targetOf().value!, forms: [heldForm(FORM_A, { tally: { deleted: 7 } })] });
+    late.resolve({ ...targetOf().value!, forms: [formCopy(FORM_A, { tally: { deleted: 7 } })] });
     await at.wait(10_000);
     expect(at.last().forms).toMatchObject([{ deletedRows: 7 }]);
     expect(problemsOf(at.last())).toEqual([undefined, undefined]);
@@ -211,9 +211,9 @@ describe('what a target holds', () => {
   const fields = [{ ...field, isFilled: true, isInForm: true }];
   const unexpected = (): never => expect.fail('A form was opened.');
   /** A target with one form whose rows were stored in plain text. */
-  const held = (state: Partial<StoredForm['state']> = {}) => {
+  const copyIn = (state: Partial<StoredForm['state']> = {}) => {
     const storedPlain = storedUnder(under([]), FORM_A);
-    const stored = heldForm(FORM_A, { fields, state: { storedUnder: storedPlain, ...state } });
+    const stored = formCopy(FORM_A, { fields, state: { storedUnder: storedPlain, ...state } });
     const store = { forms: async () => [stored], record: async () => null, open: unexpected };
     const target = { name: 'db', kind: 'sqlite', address: 'a.sqlite', store };
     return (hashed: string[], isStillChosen = true) => {
@@ -224,16 +224,16 @@ describe('what a target holds', () => {
   };
 
   it('is read as a whole: no form is opened for its runs', async () => {
-    const [form] = (await held()([])).forms;
+    const [form] = (await copyIn()([])).forms;
     expect(form?.runs).toHaveLength(1);
   });
 
   it('L17: has other settings if a field is hashed now; a form that is gone is unchanged', async () => {
-    const [form] = (await held()(['mail'])).forms;
+    const [form] = (await copyIn()(['mail'])).forms;
     const losses = [expect.stringMatching(/^The selected or hashed fields have changed/)];
     expect(form).toMatchObject({ losses, refilledAtMs: 8, notices: [] });
-    expect((await held()([])).forms).toMatchObject([{ losses: [] }]);
-    const gone = await held({ goneAtMs: NOW })(['mail']);
+    expect((await copyIn()([])).forms).toMatchObject([{ losses: [] }]);
+    const gone = await copyIn({ goneAtMs: NOW })(['mail']);
     const notices = [{ code: 'UNSELECTED_ANSWERS' }];
     expect(gone.forms).toMatchObject([{ losses: [], notices }]);
   });

@@ -1,5 +1,5 @@
 import type { ProblemCode } from '../../src/base/catalogue.ts';
-import type { Facts, HeldForm, HeldTarget, TargetFacts } from '../../src/health/facts.ts';
+import type { Facts, FormCopy, TargetContent, TargetFacts } from '../../src/health/facts.ts';
 import type { Kept, KeptRun } from '../../src/health/data-dir.ts';
 import {
   EMPTY_TALLY,
@@ -59,7 +59,7 @@ export const kept = (agoMs: number, changes: Partial<KeptRun> = {}): KeptRun => 
   ...changes,
 });
 
-export type FormChanges = Partial<Omit<HeldForm, 'state'>> & {
+export type FormChanges = Partial<Omit<FormCopy, 'state'>> & {
   readonly state?: Partial<FormState>;
   readonly tally?: Partial<Tally>;
   /** When source and copy last agreed, with a run that ended then. */
@@ -67,7 +67,7 @@ export type FormChanges = Partial<Omit<HeldForm, 'state'>> & {
 };
 
 /** A form that was read whole two hours ago, and last agreed `agoMs` ago (20 s). */
-export function heldForm(form: FormIdentity, changes: FormChanges = {}): HeldForm {
+export function formCopy(form: FormIdentity, changes: FormChanges = {}): FormCopy {
   const { state, tally, agoMs = 20_000, ...others } = changes;
   const { id: formId, slug, name } = form;
   return {
@@ -131,37 +131,37 @@ export const busy = (...running: RunningJob[]): QueueState => ({ ...QUEUE, runni
 
 /** A target that was read just now. */
 export const targetOf = (
-  held: Partial<HeldTarget> = {},
+  content: Partial<TargetContent> = {},
   read: Partial<TargetFacts> = {},
 ): TargetFacts => ({
   name: 'db',
   kind: 'postgres',
   address: 'postgres://db',
   value: {
-    forms: [heldForm(FORM_A), heldForm(FORM_B)],
+    forms: [formCopy(FORM_A), formCopy(FORM_B)],
     pauses: [],
     agreement: null,
-    ...held,
+    ...content,
   },
   readAtMs: NOW,
   trouble: null,
   ...read,
 });
 
-/** The differences from a mirror without problems. `a`, `b`: of its forms; `held`, `read`: of its target. */
+/** The differences from a mirror without problems. `a`, `b`: of its forms; `content`, `read`: of its target. */
 export type Situation = Partial<Facts> & {
   readonly a?: FormChanges;
   readonly b?: FormChanges;
-  readonly held?: Partial<HeldTarget>;
+  readonly content?: Partial<TargetContent>;
   readonly read?: Partial<TargetFacts>;
 };
 
-export function factsOf({ a, b, held, read, ...changes }: Situation = {}): Facts {
-  const forms = [heldForm(FORM_A, a), heldForm(FORM_B, b)];
+export function factsOf({ a, b, content, read, ...changes }: Situation = {}): Facts {
+  const forms = [formCopy(FORM_A, a), formCopy(FORM_B, b)];
   return {
     nowMs: NOW,
     version: '1.2.3',
-    targets: [targetOf({ forms, ...held }, read)],
+    targets: [targetOf({ forms, ...content }, read)],
     queue: QUEUE,
     troubles: [],
     plan: null,

@@ -25,7 +25,7 @@ import {
   FORM_A,
   FORM_B,
   type FormChanges,
-  heldForm,
+  formCopy,
   HOUR,
   job,
   keeping,
@@ -171,7 +171,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
   [
     'a form was gone before it was ever copied: it is never stale',
     {
-      held: { forms: [heldForm(FORM_B)] },
+      content: { forms: [formCopy(FORM_B)] },
       ...keeping({ runs: [kept(DAY, { outcome: 'gone', code: 'FORM_GONE' })] }),
     },
     'attention: 1 form: Gone at the source | a attention [FORM_GONE warning]; claims nothing',
@@ -228,7 +228,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
     'L17: a poll has agreed since, of one form, on statuses too',
     {
       a: silent(2 * HOUR),
-      held: { agreement: agreement(5_000) },
+      content: { agreement: agreement(5_000) },
     },
     'ok | a ok; claims 5 s, 5 s, 2 h',
   ],
@@ -237,7 +237,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
     {
       a: silent(HOUR),
       b: silent(HOUR),
-      held: { agreement: { ...agreement(5_000), onStatuses: false } },
+      content: { agreement: { ...agreement(5_000), onStatuses: false } },
     },
     'failed: 1 form: Stale | a ok; claims 5 s, 1 h, 2 h | b failed [STALE error]; claims 1 h, 1 h, 2 h',
   ],
@@ -246,7 +246,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
     {
       a: silent(-50 * MINUTE),
       b: silent(-50 * MINUTE),
-      held: { agreement: agreement(MINUTE) },
+      content: { agreement: agreement(MINUTE) },
     },
     'waiting: 2 forms: Waiting for the next run | both waiting: Waiting for the next run; claims nothing',
   ],
@@ -261,7 +261,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
   ],
   [
     'L17: an agreement that is dated ahead of now takes nothing from what runs have proven',
-    { held: { agreement: agreement(-HOUR) } },
+    { content: { agreement: agreement(-HOUR) } },
     'ok',
   ],
   [
@@ -273,7 +273,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
     'L17: a planned form was never copied for an hour',
     {
       plan: planOf([FORM_A, FORM_B], 1_000, HOUR),
-      held: { forms: [heldForm(FORM_B)] },
+      content: { forms: [formCopy(FORM_B)] },
     },
     'failed: 1 form: Stale | a failed [STALE error]; claims nothing',
   ],
@@ -281,7 +281,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
     'a first copy has to wait for that of another form',
     {
       plan: planOf([FORM_A, FORM_B], 1_000, HOUR),
-      held: { forms: [heldForm(FORM_B)] },
+      content: { forms: [formCopy(FORM_B)] },
       queue: busy(job({ formId: 'frm_b' })),
     },
     'waiting: 1 form: A run is in progress, 1 form: Waiting for the first run | a waiting: Waiting for the first run; claims nothing | b working',
@@ -295,7 +295,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
     'a form failed before it was deselected, and was never copied',
     {
       plan: planOf([FORM_B]),
-      held: { forms: [heldForm(FORM_B)] },
+      content: { forms: [formCopy(FORM_B)] },
       ...keeping({ runs: [kept(HOUR)] }),
     },
     'ok',
@@ -309,7 +309,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
     'L17: the target is empty, and a form was gone long before',
     {
       plan: null,
-      held: { forms: [] },
+      content: { forms: [] },
       ...keeping({ runs: [kept(8 * DAY, { outcome: 'gone', code: 'FORM_GONE' })] }),
     },
     'waiting: The targets hold no copy',
@@ -324,13 +324,13 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
     {
       a: { runs: [failed(3 * DAY, 'TARGET_FULL')], ...silent(3 * DAY) },
       b: { runs: [failed(3 * DAY, 'TARGET_FULL')], ...silent(3 * DAY) },
-      held: { pauses: [pause(null)] },
+      content: { pauses: [pause(null)] },
     },
     'paused: 2 forms: Paused | source never heard | both paused [TARGET_FULL error]; claims 3 d, 3 d, 2 h',
   ],
   [
     'a form was paused before its first run',
-    { held: { forms: [heldForm(FORM_B)], pauses: [pause('frm_a')] } },
+    { content: { forms: [formCopy(FORM_B)], pauses: [pause('frm_a')] } },
     'paused: 1 form: Paused | frm_a paused; claims nothing',
   ],
 ];
@@ -456,9 +456,9 @@ describe('the judge', () => {
     ['one form is stale', { a: silent(HOUR) }, false],
     ['one form was never copied', { plan: planOf() }, false],
     ['a first copy runs', { plan: planOf(), queue: busy(job({ formId: 'frm_new' })) }, false],
-    ['one form is paused', { held: { pauses: [pause('frm_a')] } }, true],
+    ['one form is paused', { content: { pauses: [pause('frm_a')] } }, true],
     ['one form is gone', { a: { state: { goneAtMs: NOW - DAY } } }, true],
-    ['nothing was copied', { held: { forms: [] } }, false],
+    ['nothing was copied', { content: { forms: [] } }, false],
   ])('L17: says whether every form is current: %s', (_name, situation, expected) => {
     expect(isCurrent(judge(factsOf(situation)))).toBe(expected);
   });
@@ -474,7 +474,7 @@ describe('the judge', () => {
     expect(never.summary).toBe('1 form in 1 target · submissions unknown');
     const unheard = judge(factsOf({ read: { value: null, readAtMs: 0, trouble: AWAY } }));
     expect(unheard.summary).toBe('1 target · forms unknown');
-    expect(formOf(judge(factsOf({ ...some, held: { forms: [] } })))).toMatchObject(numbers(0));
+    expect(formOf(judge(factsOf({ ...some, content: { forms: [] } })))).toMatchObject(numbers(0));
   });
 
   it('L12: blames only the target that fails, and counts submissions once', () => {
@@ -491,14 +491,14 @@ describe('the judge', () => {
   });
 
   it('says who paused a form, and how to resume', () => {
-    const one = judge(factsOf({ held: { pauses: [pause('frm_a', null)] } }));
+    const one = judge(factsOf({ content: { pauses: [pause('frm_a', null)] } }));
     const said = { since: before(HOUR), by: 'command line, ann@ops-1', reason: null };
     const command = 'forms-mirror resume --form a --target db';
     expect(formOf(one).pause).toEqual({ ...said, formId: 'frm_a', command });
-    const whole = judge(factsOf({ held: { pauses: [pause(null)] } }));
+    const whole = judge(factsOf({ content: { pauses: [pause(null)] } }));
     const ofTarget = { formId: null, command: 'forms-mirror resume --target db' };
     expect([whole.targets[0]?.pause, formOf(whole).pause]).toMatchObject([ofTarget, ofTarget]);
-    const empty = judge(factsOf({ held: { forms: [], pauses: [pause(null)] } }));
+    const empty = judge(factsOf({ content: { forms: [], pauses: [pause(null)] } }));
     expect(empty.targets[0]?.state).toBe('paused');
   });
 });

@@ -8,7 +8,7 @@ import {
   FORM_A,
   type FormChanges,
   HOUR,
-  heldForm,
+  formCopy,
   MINUTE,
   NEW_STATE,
   NOW,
@@ -16,7 +16,7 @@ import {
 
 /** What a sheet shows about a form; `records`: of its target. */
 function words(changes: FormChanges = {}, records: Readonly<Record<string, unknown>> = {}) {
-  const stored = heldForm(FORM_A, changes);
+  const stored = formCopy(FORM_A, changes);
   return describeForm('sheet', MINUTE, () => true)(stored, (key) => records[key] ?? null, NOW);
 }
 
@@ -78,7 +78,7 @@ describe('the words of the Mirror tab', () => {
     const isWell = health.state === 'ok' || health.state === 'waiting';
     expect(health.remedy?.includes('admin') ?? false).toBe(!isWell);
     // L17: a sheet is not written while nothing changes. Its text stays true until its own clock calls it stale.
-    const [stored, later] = [heldForm(FORM_A, changes), NOW + 30 * MINUTE];
+    const [stored, later] = [formCopy(FORM_A, changes), NOW + 30 * MINUTE];
     const recordOf = (key: string): unknown =>
       Object.entries(records).find(([of]) => of === key)?.[1];
     const again = describeForm('sheet', MINUTE, () => true)(stored, recordOf, later);
@@ -99,7 +99,7 @@ describe('the words of the Mirror tab', () => {
     expect(words().asOfMs).toBe(NOW - 20_000);
     expect(words({}, { 'poll agreement': agreed }).asOfMs).toBe(NOW - 5_000);
     expect(words().staleAfterMinutes).toBe(45);
-    const stored = heldForm(FORM_A);
+    const stored = formCopy(FORM_A);
     const daily = describeForm('sheet', DAY, () => true)(stored, () => null, NOW);
     expect(daily.staleAfterMinutes).toBe(3 * 24 * 60);
   });

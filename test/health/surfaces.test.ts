@@ -18,7 +18,7 @@ import {
   fails,
   FORM_A,
   HOUR,
-  heldForm,
+  formCopy,
   keeping,
   MINUTE,
   NOW,
@@ -83,7 +83,7 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
     a: fails('TARGET_FULL', MINUTE),
   }),
   paused: {
-    situation: { held: { pauses: [pause('frm_a')] } },
+    situation: { content: { pauses: [pause('frm_a')] } },
     code: null,
     word: 'Paused',
     state: 'paused',
@@ -184,8 +184,8 @@ describe.each(Object.entries(CONDITIONS))('%s', (_name, one) => {
 
   it('has its word on the Mirror tab, if the tab can know it', () => {
     if (tab === null) return;
-    const stored = heldForm(FORM_A, situation.a);
-    const { pauses = [] } = situation.held ?? {};
+    const stored = formCopy(FORM_A, situation.a);
+    const { pauses = [] } = situation.content ?? {};
     const recordOf = (key: string): unknown => (key === 'pauses' ? pauses : null);
     const { title } = describeForm('db', MINUTE, () => true)(stored, recordOf, NOW);
     expect(title).toContain(tab);
@@ -194,9 +194,9 @@ describe.each(Object.entries(CONDITIONS))('%s', (_name, one) => {
 
 describe('200 stale forms', () => {
   const forms = Array.from({ length: 200 }, (_, at) =>
-    heldForm({ id: `frm_${at}`, slug: `form-${at}`, name: `Form ${at}` }, silent(HOUR)),
+    formCopy({ id: `frm_${at}`, slug: `form-${at}`, name: `Form ${at}` }, silent(HOUR)),
   );
-  const report = judge(factsOf({ held: { forms } }));
+  const report = judge(factsOf({ content: { forms } }));
 
   it('are one headline and one message, with their number', () => {
     expect(report.title).toBe('200 forms: Stale');

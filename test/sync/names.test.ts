@@ -17,7 +17,7 @@ const JOBS = {
 const FEEDBACK = { id: 'form_2', slug: 'customer-feedback', name: 'Feedback', fields: [] };
 const KNOWN = {
   forms: [JOBS, FEEDBACK],
-  held: [],
+  copied: [],
   fields: new Set<string>(),
   ids: new Map<string, string>(),
 };
@@ -69,7 +69,7 @@ describe('names in the settings that match nothing', () => {
 
   it('do not exist if a target knows the names: a form that is gone, a field of its catalog', () => {
     const gone = { id: 'form_9', slug: 'summer', name: 'Summer' };
-    const known = { ...KNOWN, held: [gone], fields: new Set(['field_old']) };
+    const known = { ...KNOWN, copied: [gone], fields: new Set(['field_old']) };
     const target = settings(['summer', 'form_9', 'form_1'], ['summer:*', 'field_old']);
     expect(mistakesIn([target], known)).toEqual([]);
   });

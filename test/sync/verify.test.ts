@@ -11,12 +11,12 @@ it('L17: compares answers to a field that neither the form nor the target has', 
   onTestFinished(() => rmSync(folder, { recursive: true }));
   await using store = await parseTargetUrl(`sqlite:${folder}/t.db`).open('t', { clock });
   const form = formOf('contact', [NAME]);
-  await using held = await store.open(form);
-  await held.prepare(form, [NAME]);
+  await using copy = await store.open(form);
+  await copy.prepare(form, [NAME]);
   const stored = row('a', { f_name: 'x' });
-  await held.commit({ rows: [stored] });
+  await copy.commit({ rows: [stored] });
   const joining = { selection: parseSelection(['*']), hashKey: undefined };
-  const comparison = new Comparison({ form, held, joining, clock });
+  const comparison = new Comparison({ form, copy, joining, clock });
   const { id, status, createdAt } = stored;
   const data = { f_name: 'x', f_old: 'y' };
   const submission = { id, formId: form.id, status, createdAt, data };

@@ -1,5 +1,5 @@
 import { PROBLEMS, type ProblemCode } from '../../src/base/catalogue.ts';
-import type { HeldForm, HeldTarget } from '../../src/health/facts.ts';
+import type { FormCopy, TargetContent } from '../../src/health/facts.ts';
 import { judge } from '../../src/health/judge.ts';
 import {
   type FormReport,
@@ -24,7 +24,7 @@ import {
   FORM_A,
   FORM_B,
   type FormChanges,
-  heldForm,
+  formCopy,
   HOUR,
   job,
   keeping,
@@ -120,7 +120,7 @@ const UNPROVEN = run(25_000, {
 });
 
 /** The report of these forms in a database and in a sheet. */
-const inBoth = (warehouse: Partial<HeldTarget>, sheet: HeldForm[], queue = QUEUE): Report => {
+const inBoth = (warehouse: Partial<TargetContent>, sheet: FormCopy[], queue = QUEUE): Report => {
   const team = { name: 'team-sheet', kind: 'google-sheets', address: SHEET };
   const targets = [
     targetOf(warehouse, WAREHOUSE),
@@ -141,38 +141,38 @@ export function realisticReport(): Report {
   };
   const rows = (live: number, others: Partial<Tally> = {}) => ({ rows: { NEW: live }, ...others });
   const forms = [
-    heldForm(CONTACT, { tally: rows(18_204, { deleted: 12 }) }),
-    heldForm(SUMMER, { tally: rows(1_260, { held: 312 }) }),
-    heldForm(FEEDBACK, { tally: rows(409, { rejected: 3 }), runs: [UNPROVEN] }),
-    heldForm(JOBS, { tally: rows(87), runs: [failed(25_000, 'FORMS_FAILED', answered)] }),
-    heldForm(ORDERS, { tally: rows(40_911, { deleted: 204 }) }),
-    heldForm(NEWS, {
+    formCopy(CONTACT, { tally: rows(18_204, { deleted: 12 }) }),
+    formCopy(SUMMER, { tally: rows(1_260, { held: 312 }) }),
+    formCopy(FEEDBACK, { tally: rows(409, { rejected: 3 }), runs: [UNPROVEN] }),
+    formCopy(JOBS, { tally: rows(87), runs: [failed(25_000, 'FORMS_FAILED', answered)] }),
+    formCopy(ORDERS, { tally: rows(40_911, { deleted: 204 }) }),
+    formCopy(NEWS, {
       state: { ...NEW_STATE, tally: { ...EMPTY_TALLY, ...rows(31_000) } },
       runs: [],
     }),
-    heldForm(OLD, { tally: rows(143), state: { goneAtMs: NOW - 40 * DAY } }),
+    formCopy(OLD, { tally: rows(143), state: { goneAtMs: NOW - 40 * DAY } }),
   ];
   const by = 'status page, admin at 10.0.0.7';
   const reason = 'Migration of the <orders> table';
   const pauses = [{ formId: ORDERS.id, since: before(2 * HOUR), by, reason }];
   const copying = job({ formId: NEWS.id, target: 'warehouse', seen: 31_000, total: 80_000 });
   const sheet = [
-    heldForm(CONTACT, { tally: rows(18_204), ...inSheet(1), notices: [notice] }),
-    heldForm(SUMMER, { tally: rows(1_572), ...inSheet(2) }),
+    formCopy(CONTACT, { tally: rows(18_204), ...inSheet(1), notices: [notice] }),
+    formCopy(SUMMER, { tally: rows(1_572), ...inSheet(2) }),
   ];
   return inBoth({ forms, pauses }, sheet, busy(copying));
 }
 
 /** The source is unreachable, and one target, too. */
 export function failingReport(): Report {
-  const forms = [CONTACT, SUMMER, FEEDBACK].map((each) => heldForm(each, silent(14 * MINUTE)));
+  const forms = [CONTACT, SUMMER, FEEDBACK].map((each) => formCopy(each, silent(14 * MINUTE)));
   const refused =
     'Forms API, GET /forms: connection refused (ECONNREFUSED). It was tried again 6 times.';
   const message = 'Target warehouse (postgres://db.internal:5432/forms) does not answer.';
   return judge(
     factsOf({
       ...keeping({ source: { ...UNHEARD, message: refused, atMs: NOW } }),
-      held: { forms },
+      content: { forms },
       read: { ...WAREHOUSE, readAtMs: NOW - 5 * MINUTE, trouble: { ...AWAY, message } },
     }),
   );
@@ -224,13 +224,13 @@ export function manyForms(count: number, areAllFailing = false): Report {
   const reused =
     'The slug belongs to another form now, of which nothing is copied. In TARGET_FORMS, replace it with the ID of the form that you mean.';
   const wrong = { runs: [failed(25_000, 'SLUG_REUSED', reused)] };
-  const formsOf = (changesOf: (at: number) => FormChanges): HeldForm[] =>
+  const formsOf = (changesOf: (at: number) => FormChanges): FormCopy[] =>
     Array.from({ length: count }, (_, at) => {
       const id = `frm_${(at * 7_919 + 1_000_003).toString(36)}`;
       const [slug, name] = [`${SLUGS[at % 6]}-${2_000 + at}`, `${NAMES[at % 6]} ${at + 1}`];
       const rows = { NEW: 150 + ((at * 7_919) % 90_000) };
       const tally = { rows, deleted: at % 9, rejected: at % 17 === 0 ? 2 : 0 };
-      return heldForm({ id, slug, name }, { tally, ...changesOf(at) });
+      return formCopy({ id, slug, name }, { tally, ...changesOf(at) });
     });
   const warehouse = formsOf((at) => {
     if (areAllFailing || at % 30 === 7) return wrong;
