@@ -1,6 +1,6 @@
 import type { SubmissionItem } from '../mirror/types.ts';
 import { flagAll, type FormState, liveRows } from '../mirror/form-state.ts';
-import { isIn } from '../mirror/ledger.ts';
+import { isIn } from '../mirror/accounting.ts';
 import type { Entry, RowQuery, StoredRow } from '../mirror/port.ts';
 import { type Span } from './profile.ts';
 import { idsOf, type Target } from './target.ts';

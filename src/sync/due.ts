@@ -9,7 +9,7 @@ import {
   rangeRead,
   wholeRead,
 } from '../mirror/form-state.ts';
-import { cutsOf } from '../mirror/ledger.ts';
+import { cutsOf } from './cuts.ts';
 import { GRAIN_MS } from '../mirror/port.ts';
 import { Sweep } from '../mirror/proof.ts';
 import { settleAbsent } from './absent.ts';

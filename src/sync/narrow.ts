@@ -3,7 +3,8 @@ import type { Count, Grain } from '../mirror/port.ts';
 import { isOverLimit } from './absent.ts';
 import type { Counts } from './counts.ts';
 import { type Profile, queryOf, type Span, WHOLE } from './profile.ts';
-import { cutOf, readRange } from './read-range.ts';
+import { middleOf } from './cuts.ts';
+import { readRange } from './read-range.ts';
 import { PAGE } from '../forms/source.ts';
 import { accountedIn, spend, type Work } from './work.ts';
 
@@ -31,7 +32,7 @@ export async function narrow(place: Place, span: Span, count: number, halved = 0
   const cutMs =
     isOnePage || isMostlyOther || halved >= MOST_HALVINGS
       ? null
-      : await cutOf(place, place.profile, span);
+      : await middleOf(place, place.profile, span);
   const left = cutMs === null ? null : await place.ask({ ...span, toMs: cutMs });
   if (left === null) return place.read(span);
   await narrow(place, { ...span, toMs: cutMs }, left, halved + 1);

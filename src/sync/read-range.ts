@@ -1,9 +1,9 @@
 import { accountedInAll, isEmpty } from '../mirror/form-state.ts';
-import { halve, isIn } from '../mirror/ledger.ts';
-import { GRAIN_MS, type ReadForm } from '../mirror/port.ts';
+import { isIn } from '../mirror/accounting.ts';
 import { BaseProof, type Shown, Sweep, type Verdict } from '../mirror/proof.ts';
 import { settleAbsent } from './absent.ts';
-import { atStep, type Profile, queryOf, stepOf, type Span, WHOLE } from './profile.ts';
+import { middleOf } from './cuts.ts';
+import { queryOf, type Span, WHOLE } from './profile.ts';
 import { type Page } from '../forms/source.ts';
 import { idsOf } from './target.ts';
 import { Incomplete, pagesOf, type Work } from './work.ts';
@@ -32,7 +32,7 @@ export async function readRange(
     return readWhole(work);
   }
   if (verdict === 'contradiction') throw new Incomplete('CONTRADICTION');
-  const cutMs = divided < MOST_DIVISIONS ? await cutOf(work.form, work.profile.now, span) : null;
+  const cutMs = divided < MOST_DIVISIONS ? await middleOf(work.form, work.profile.now, span) : null;
   if (cutMs === null) return readFromBases(work, span);
   for (const half of [
     { ...span, toMs: cutMs },
@@ -105,21 +105,4 @@ async function knownIds({ form }: Work, span: Span): Promise<Set<string>> {
   if (form.state.tally.rejected > 0)
     for (const { id } of await form.entries(['rejected'])) ids.add(id);
   return ids;
-}
-
-/** The moment, at a step of the source, that halves the submissions of a span; null if none does. */
-export async function cutOf(
-  of: Pick<ReadForm, 'counts'>,
-  profile: Profile,
-  span: Span,
-): Promise<number | null> {
-  const stepMs = stepOf(profile);
-  if (stepMs === null) return null;
-  const lengthMs = span.fromMs === null || span.toMs === null ? Infinity : span.toMs - span.fromMs;
-  for (const grain of ['day', 'millisecond'] as const) {
-    if (lengthMs <= GRAIN_MS[grain] || GRAIN_MS[grain] < stepMs) continue;
-    const cut = halve(await of.counts(span, grain), span.fromMs, span.toMs);
-    if (cut !== null) return atStep(cut, stepMs);
-  }
-  return null;
 }

@@ -3,7 +3,7 @@ import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { MirrorError } from '../../base/errors.ts';
 import { plural } from '../../base/format.ts';
 import type { FormState } from '../../mirror/form-state.ts';
-import { type Entries, entriesAfter, entryKey } from '../../mirror/ledger.ts';
+import { type Entries, entriesAfter, entryKey } from './accounting.ts';
 import type { Applied, Change, Entry, EntryKind, Run } from '../../mirror/port.ts';
 import type { Row, SelectedField } from '../../mirror/types.ts';
 import type { ReadValue } from './api/cell-value.ts';

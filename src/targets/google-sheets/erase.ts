@@ -1,7 +1,7 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { MirrorError } from '../../base/errors.ts';
 import { cellText, looksHashed } from '../../mirror/cells.ts';
-import { forgetIn } from '../../mirror/ledger.ts';
+import { forgetIn } from './accounting.ts';
 import type { Erasure } from '../../mirror/port.ts';
 import { toSheetValue } from './api/cell-value.ts';
 import { type ColumnKey, fieldKey } from './api/metadata.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MirrorError } from '../../base/errors.ts';
-import { type Entries, tallyOf } from '../../mirror/ledger.ts';
+import { type Entries, tallyOf } from './accounting.ts';
 import { distrust, type FormState, nextCommitUs } from '../../mirror/form-state.ts';
 import type { TargetNotice, Applied, Change, Erasure, OpenForm } from '../../mirror/port.ts';
 import { followFields } from '../../mirror/fields.ts';

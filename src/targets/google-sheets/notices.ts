@@ -1,6 +1,6 @@
 import { count, plural } from '../../base/format.ts';
 import { distrust, type FormState } from '../../mirror/form-state.ts';
-import type { Entries } from '../../mirror/ledger.ts';
+import type { Entries } from './accounting.ts';
 import type { StoredForm, TargetNotice } from '../../mirror/port.ts';
 import { blockedIn, type Obstacle, obstaclesOf, remedyOf } from './obstacles.ts';
 import type { Survey } from './rows.ts';

@@ -1,6 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { safeText } from '../../base/errors.ts';
-import { entryKey, type Entries } from '../../mirror/ledger.ts';
+import { entryKey, type Entries } from './accounting.ts';
 import type { Entry, EntryKind } from '../../mirror/port.ts';
 import { columnName } from './api/a1.ts';
 import type { ColumnKey } from './api/metadata.ts';

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { plural } from '../../base/format.ts';
-import { countsOf, forgottenDigest, isIn, saltOf, tallyOf } from '../../mirror/ledger.ts';
+import { isIn } from '../../mirror/accounting.ts';
+import { forgottenDigest, saltOf } from '../../mirror/forgotten.ts';
+import { countsOf, tallyOf } from './accounting.ts';
 import { type FormState, liveRows } from '../../mirror/form-state.ts';
 import type {
   Count,

@@ -1,6 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { canonicalTime } from '../../mirror/canonical-time.ts';
-import type { LedgerRow } from '../../mirror/ledger.ts';
+import type { LedgerRow } from './accounting.ts';
 import type { StoredRow } from '../../mirror/port.ts';
 import type { Cell } from '../../mirror/types.ts';
 import { spansOf } from './api/a1.ts';

@@ -1,6 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import type { FormState } from '../../mirror/form-state.ts';
-import { entryKey } from '../../mirror/ledger.ts';
+import { entryKey } from './accounting.ts';
 import type { TargetNotice, Entry, Run, StoredRecord } from '../../mirror/port.ts';
 import type { CountedQuestion } from './answer-tally.ts';
 import { cellData, type ReadValue } from './api/cell-value.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import { MirrorError } from '../../base/errors.ts';
-import { FORGET_AGAIN } from '../../mirror/ledger.ts';
+import { FORGET_AGAIN } from '../../mirror/forgotten.ts';
 import { distrust, flagAll, newFormState, withdrawClaims } from '../../mirror/form-state.ts';
 import type {
   CheckResult,

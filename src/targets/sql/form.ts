@@ -19,7 +19,7 @@ import type {
 } from '../../mirror/port.ts';
 import type { Clock } from '../../base/clock.ts';
 import { MirrorError } from '../../base/errors.ts';
-import { forgottenDigest, saltOf } from '../../mirror/ledger.ts';
+import { forgottenDigest, saltOf } from '../../mirror/forgotten.ts';
 import type { Form, Row, SelectedField } from '../../mirror/types.ts';
 import { type FormState, nextCommitUs } from '../../mirror/form-state.ts';
 import { Commit, type Way } from './commit.ts';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { MirrorError } from '../../base/errors.ts';
 import { plural } from '../../base/format.ts';
 import { formTableName } from '../../mirror/column-names.ts';
-import { FORGET_AGAIN } from '../../mirror/ledger.ts';
+import { FORGET_AGAIN } from '../../mirror/forgotten.ts';
 import type {
   CheckResult,
   FormSnapshot,

@@ -1,4 +1,4 @@
-import { signOf } from '../../mirror/ledger.ts';
+import { signOf } from '../../mirror/accounting.ts';
 import type { EntryKind } from '../../mirror/port.ts';
 import { type FormState, liveRows, sumOf, type Tally } from '../../mirror/form-state.ts';
 import {

@@ -1,5 +1,5 @@
-import { createHmac, randomBytes } from 'node:crypto';
-import { sumOf, type Tally } from './form-state.ts';
+import { isIn, signOf } from '../../mirror/accounting.ts';
+import type { Tally } from '../../mirror/form-state.ts';
 import {
   type Change,
   type Count,
@@ -9,11 +9,9 @@ import {
   type Grain,
   GRAIN_MS,
   type StoredRow,
-} from './port.ts';
+} from '../../mirror/port.ts';
 
-/*
- * Computes what a form accounts for from rows and entries in memory. A SQL store does the same with queries.
- */
+/* Computes what a form accounts for, and its entries after a change, from rows and entries in memory. */
 
 /** The part of a row that is counted. */
 export type LedgerRow = Omit<StoredRow, 'cells'>;
@@ -22,27 +20,6 @@ export type LedgerRow = Omit<StoredRow, 'cells'>;
 export type Entries = ReadonlyMap<string, Entry>;
 
 export const entryKey = ({ kind, id }: Pick<Entry, 'kind' | 'id'>): string => `${kind} ${id}`;
-
-/** The number that an entry adds to the submissions accounted for. `isLive`: the submission has a live row. */
-export function signOf(
-  { kind, status }: Pick<Entry, 'kind' | 'status'>,
-  isLive: boolean,
-): -1 | 0 | 1 {
-  if (kind === 'held' || kind === 'undecided') return isLive ? -1 : 0;
-  if (kind === 'rejected') return isLive ? 0 : 1;
-  return kind === 'forgotten' && status !== null ? 1 : 0;
-}
-
-/** Whether a query asks for this submission. A submission without a date is in no query with a bound. */
-export function isIn(
-  { status, createdAt }: Pick<Entry, 'status' | 'createdAt'>,
-  { status: wanted, fromMs = null, toMs = null }: CountQuery,
-): boolean {
-  if (wanted !== undefined && status !== wanted) return false;
-  if (fromMs === null && toMs === null) return true;
-  const ms = createdAt === null ? NaN : Date.parse(createdAt);
-  return !Number.isNaN(ms) && (fromMs === null || ms >= fromMs) && (toMs === null || ms < toMs);
-}
 
 /** What a query's submissions amount to, by status and time: live rows, plus and minus what entries add and subtract. */
 export function countsOf(
@@ -150,65 +127,3 @@ export function forgetIn(
   const entry: Entry = { kind: 'forgotten', id: digest, status, createdAt, reason: '', atMs };
   if (!entries.has(entryKey(entry))) entries.set(entryKey(entry), entry);
 }
-
-/** The moment that best halves the counted submissions, strictly within [fromMs, toMs). Null if no moment divides them. */
-export function halve(
-  counts: readonly Count[],
-  fromMs: number | null,
-  toMs: number | null,
-): number | null {
-  const dated = byTime(counts);
-  const sum = sumOf(dated.map(([, count]) => count));
-  let [before, best, distance] = [0, null as number | null, Infinity];
-  for (const [at, count] of dated) {
-    const isInside = (fromMs === null || at > fromMs) && (toMs === null || at < toMs);
-    const off = Math.abs(before - sum / 2);
-    // Nothing precedes the first moment, so a cut there divides nothing.
-    if (isInside && before > 0 && off < distance) [best, distance] = [at, off];
-    before += count;
-  }
-  return best;
-}
-
-/** The dated counts of all statuses, the oldest first. */
-function byTime(counts: readonly Count[]): [atMs: number, count: number][] {
-  const sums = new Map<number, number>();
-  for (const { fromMs: at, count } of counts)
-    if (at !== null) sums.set(at, (sums.get(at) ?? 0) + count);
-  return [...sums].toSorted(([a], [b]) => a - b);
-}
-
-/** Moments that cut the counted submissions into parts of about `size`. */
-export function cutsOf(counts: readonly Count[], size: number): number[] {
-  const cuts: number[] = [];
-  let since = 0;
-  for (const [at, count] of byTime(counts)) {
-    if (since >= size) {
-      cuts.push(at);
-      since = 0;
-    }
-    since += count;
-  }
-  return cuts;
-}
-
-/** What to do after the list of forgotten submissions was lost, for messages. */
-export const FORGET_AGAIN =
-  'Then run forms-mirror forget again for submissions that were erased on request.';
-
-/**
- * The digest by which a target knows a forgotten submission, so that no run brings it back: a random salt, and a hash that it keys.
- * It does not show the ID, and cannot be joined with another list. A reader of the target can still find out whether a known ID was
- * forgotten. The salt is not a setting, because a changed setting would bring the rows back.
- */
-export function forgottenDigest(salt: string, formId: string, submissionId: string): string {
-  const id = JSON.stringify([formId, submissionId]);
-  return salt + createHmac('sha256', salt).update(id).digest('base64url');
-}
-
-const SALT_BYTES = 16;
-const SALT_CHARACTERS = Math.ceil((SALT_BYTES * 8) / 6);
-
-/** The salt for all digests of a form: that of any of them, or a new one before the first. */
-export const saltOf = (digest: string | undefined): string =>
-  digest?.slice(0, SALT_CHARACTERS) ?? randomBytes(SALT_BYTES).toString('base64url');
