@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { BigQueryApi } from '../packages/target-bigquery/src/api.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { MirrorError, toMirrorError } from '../src/base/errors.ts';
-import { loadProcessConfig } from '../src/config.ts';
+import { loadProcessConfig } from '../src/settings/config.ts';
 import { parseBigQueryUrl } from '../src/targets/bigquery.ts';
 import { bigQueryPoints } from './try/bigquery-points.ts';
 import { listenForEnd, lookAndRemove } from './try/trial.ts';

@@ -2,7 +2,7 @@
 // try:sheets -- <spreadsheet>`. Works in its own tab, and removes it at the end.
 import { systemClock } from '../src/base/clock.ts';
 import { MirrorError, toMirrorError } from '../src/base/errors.ts';
-import { loadProcessConfig } from '../src/config.ts';
+import { loadProcessConfig } from '../src/settings/config.ts';
 import { openAccount } from '../src/targets/google/credentials.ts';
 import { parseSheetAddress } from '../src/targets/google-sheets/api/address.ts';
 import { SheetsApi } from '../src/targets/google-sheets/api/sheets-api.ts';

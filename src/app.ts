@@ -4,7 +4,7 @@ import { MirrorError, safeText, toMirrorError } from './base/errors.ts';
 import { Events } from './base/events.ts';
 import { type Logger, withLogFields } from './base/logger.ts';
 import { PROBLEMS } from './base/catalogue.ts';
-import type { Config } from './config.ts';
+import type { Config } from './settings/config.ts';
 import { FormsHttp } from './forms/http.ts';
 import { ListedForms } from './forms/listed-forms.ts';
 import { Source } from './forms/source.ts';

@@ -48,7 +48,7 @@ const host: Host = {
   clock: systemClock,
   async loadConfig(needs) {
     // The help needs no settings, nor the libraries that read them.
-    const { loadProcessConfig } = await import('./config.ts');
+    const { loadProcessConfig } = await import('./settings/config.ts');
     return loadProcessConfig(needs);
   },
 };

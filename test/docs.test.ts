@@ -6,7 +6,7 @@ import { parseEnv } from 'node:util';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { addCommand, COMMANDS } from '../src/cli/commands.ts';
-import { loadConfig } from '../src/config.ts';
+import { loadConfig } from '../src/settings/config.ts';
 import { STATUSES } from '../src/mirror/types.ts';
 import { SETTING_NAMES } from '../src/settings/settings-table.ts';
 import { UPDATING, projectText, writeProjectText } from './support/readme.ts';
@@ -203,7 +203,9 @@ describe('the environment', () => {
     const readers = readdirSync(src, { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.ts'))
       .filter((path) => /process\.env\b/.test(readFileSync(join(src, path), 'utf8')));
-    expect(readers.filter((path) => !mentionsOnly(join(src, path)))).toEqual(['config.ts']);
+    expect(readers.filter((path) => !mentionsOnly(join(src, path)))).toEqual([
+      'settings/config.ts',
+    ]);
   });
 });
 

@@ -30,8 +30,8 @@ function filesOf(folder: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** Files beside `src`'s folders that belong to one of them. */
-const ENTRIES: Readonly<Record<string, string>> = { 'cli.ts': 'cli', 'config.ts': 'settings' };
+/** The entry of the program belongs to its commands. */
+const ENTRIES: Readonly<Record<string, string>> = { 'cli.ts': 'cli' };
 
 function folderOf(file: string): string {
   const [name = ''] = relative(SRC, file).split('/');

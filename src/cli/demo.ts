@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LinkedSignal } from '../base/clock.ts';
-import { loadConfig } from '../config.ts';
+import { loadConfig } from '../settings/config.ts';
 import { createSampleWorkspace } from '../sandbox/sample-workspace.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 import { runTraffic } from '../sandbox/traffic.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { Config, ConfigNeeds } from '../config.ts';
+import type { Config, ConfigNeeds } from '../settings/config.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The process that a command runs in; tests pass their own. */

@@ -1,6 +1,6 @@
 import { App } from '../app.ts';
 import { type LogLevel, type Logger, createLogger } from '../base/logger.ts';
-import type { ConfigNeeds } from '../config.ts';
+import type { ConfigNeeds } from '../settings/config.ts';
 import { logSync, logWaits } from '../sync/sync-log.ts';
 import type { Host } from './host.ts';
 import type { Line } from './terminal.ts';

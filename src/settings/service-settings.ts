@@ -6,7 +6,7 @@ import type { NotifySettings } from '../notify/notifier.ts';
 import { queueTransport } from '../queue/backends.ts';
 import type { Schedule } from '../queue/schedule.ts';
 import type { SettingMistake } from '../base/errors.ts';
-import type { ConfigNeeds } from '../config.ts';
+import type { ConfigNeeds } from './config.ts';
 import type { WriteBackRule } from '../sync/write-back.ts';
 import type { SettingsReader } from './settings-reader.ts';
 import type { SettingName } from './settings-table.ts';

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import type { IDeployment } from 'kubernetes-models/apps/v1';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/settings/config.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');

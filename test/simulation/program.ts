@@ -8,7 +8,7 @@ import type { Host } from '../../src/cli/host.ts';
 import { jobHandlers } from '../../src/cli/service.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { Terminal } from '../../src/cli/terminal.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/settings/config.ts';
 import type { JobHandlers } from '../../src/queue/runtime.ts';
 import type { SyncOrder } from '../../src/queue/jobs.ts';
 import type { SimProcess } from './process.ts';

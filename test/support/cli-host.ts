@@ -6,7 +6,7 @@ import type { ExitCode } from '../../src/cli/host.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { listenForStop } from '../../src/cli/host.ts';
 import { Terminal, type OutputStream } from '../../src/cli/terminal.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/settings/config.ts';
 import type { Environment } from '../../src/settings/settings-reader.ts';
 
 /** A stream that records its text. */

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type Config, type ConfigNeeds, loadConfig } from '../../src/config.ts';
+import { type Config, type ConfigNeeds, loadConfig } from '../../src/settings/config.ts';
 import { type SettingMistake, SettingsError } from '../../src/base/errors.ts';
 import type { Environment } from '../../src/settings/settings-reader.ts';
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type * as AppModule from '../../../src/app.ts';
 import type * as ClockModule from '../../../src/base/clock.ts';
 import type * as LoggerModule from '../../../src/base/logger.ts';
-import type * as ConfigModule from '../../../src/config.ts';
+import type * as ConfigModule from '../../../src/settings/config.ts';
 import type * as HttpModule from '../../../src/forms/http.ts';
 import type * as SourceModule from '../../../src/forms/source.ts';
 import type { Page } from '../../../src/forms/source.ts';
@@ -64,7 +64,7 @@ export class Program {
   /** Full runs, one after another, over forms of the source. Throws if one is not proven. */
   async runs(): Promise<Runs> {
     const { App } = await this.#load<typeof AppModule>('app.ts');
-    const { loadConfig } = await this.#load<typeof ConfigModule>('config.ts');
+    const { loadConfig } = await this.#load<typeof ConfigModule>('settings/config.ts');
     const { systemClock } = await this.#load<typeof ClockModule>('base/clock.ts');
     const { createLogger } = await this.#load<typeof LoggerModule>('base/logger.ts');
     const { env, targetUrl, inFlight, folder } = this.#call;

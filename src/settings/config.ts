@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { misspeltVariables } from './settings/misspelt.ts';
+import { misspeltVariables } from './misspelt.ts';
 import {
   readHost,
   readNotify,
@@ -9,10 +9,10 @@ import {
   readSchedule,
   readSource,
   uncheckedCertificates,
-} from './settings/service-settings.ts';
-import { SettingsError } from './base/errors.ts';
-import { type Environment, type ReadFile, SettingsReader } from './settings/settings-reader.ts';
-import { readHashKey, readTargets } from './settings/target-settings.ts';
+} from './service-settings.ts';
+import { SettingsError } from '../base/errors.ts';
+import { type Environment, type ReadFile, SettingsReader } from './settings-reader.ts';
+import { readHashKey, readTargets } from './target-settings.ts';
 
 /** The settings that a command requires. All others are checked if they are set. */
 export interface ConfigNeeds {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../src/config.ts';
-import { SettingsError } from '../src/base/errors.ts';
-import { SETTING_NAMES, settingOf } from '../src/settings/settings-table.ts';
-import { KEY, SOURCE, disk, load, onlyProblem, problemsOf } from './support/settings.ts';
+import { loadConfig } from '../../src/settings/config.ts';
+import { SettingsError } from '../../src/base/errors.ts';
+import { SETTING_NAMES, settingOf } from '../../src/settings/settings-table.ts';
+import { KEY, SOURCE, disk, load, onlyProblem, problemsOf } from '../support/settings.ts';
 
 /** A key that cannot be guessed. */
 const HASH_KEY = 'hJ2mQ9xT4bN7vK1wR8cF5yL0pZ3sD6gA';
