@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { loadConfig } from '../../src/settings/config.ts';
 import { SettingsError } from '../../src/base/errors.ts';
+import { SettingsReader } from '../../src/settings/settings-reader.ts';
 import { SETTING_NAMES, settingOf } from '../../src/settings/settings-table.ts';
 import { KEY, SOURCE, disk, load, onlyProblem, problemsOf } from '../support/settings.ts';
 
@@ -42,6 +43,14 @@ describe('the defaults', () => {
     );
     expect(problemsOf({ ...SOURCE, ...env })).toEqual([]);
   });
+});
+
+it('reads every setting of the table', () => {
+  const read = vi.spyOn(SettingsReader.prototype, 'read');
+  onTestFinished(() => read.mockRestore());
+  load(SOURCE);
+  const names = new Set(read.mock.calls.map(([name]) => name));
+  expect(SETTING_NAMES.filter((name) => !names.has(name))).toEqual([]);
 });
 
 describe('what a command needs', () => {
