@@ -2,7 +2,7 @@ import type { App } from '../app.ts';
 import { type HealthSources, Watch } from '../health/collect.ts';
 import type { Report } from '../health/report.ts';
 import { nextRunMs } from '../queue/schedule.ts';
-import { overviewRestMs } from '../targets/target-kinds.ts';
+import { readingLastsMs } from '../targets/target-kinds.ts';
 import type { Host } from './host.ts';
 import type { Service } from './service.ts';
 
@@ -20,7 +20,7 @@ export function healthSources(
     version,
     targets: targets.map((name) => {
       const { kind, shown: address } = app.settingsOf(name).address;
-      return { name, kind, address, restMs: overviewRestMs(kind) };
+      return { name, kind, address, restMs: readingLastsMs(kind) };
     }),
     readTarget: (name) => app.content(name),
     queue: running && (() => running.queue.status()),

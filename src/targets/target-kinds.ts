@@ -18,8 +18,8 @@ interface Kind {
   readonly begins: RegExp;
   /** How its URL is written, for messages. */
   readonly form: string;
-  /** How long a result of `overview` is used before it is read again, if reading uses up a quota that runs need. */
-  readonly overviewRestMs?: number;
+  /** How long a reading of all forms is used before they are read again, if reading costs money or a quota that runs need. */
+  readonly readingLastsMs?: number;
   /** Reads a URL without connecting or loading a driver. Throws {@link AddressError}. */
   parse(url: string): Address;
 }
@@ -49,14 +49,14 @@ const KINDS: Readonly<Record<string, Kind>> = {
     begins: /^bigquery:/i,
     form: 'bigquery://<project>/<dataset>?location=EU',
     // Reading all forms is billed as at least 10 MB.
-    overviewRestMs: 60_000,
+    readingLastsMs: 60_000,
     parse: parseBigQueryUrl,
   },
   'google-sheets': {
     product: 'Google Sheets',
     begins: /^(?:sheets:|https:\/\/(?:docs|drive|sheets)\.google\.com\/)/i,
     form: 'the address of a Google Sheet',
-    overviewRestMs: 45_000,
+    readingLastsMs: 45_000,
     parse(url) {
       const spreadsheetId = parseSheetAddress(url);
       const shown = browserAddress(spreadsheetId);
@@ -91,5 +91,5 @@ export function parseTargetUrl(url: string): TargetAddress {
 /** A kind of target in words for people. */
 export const productOf = (kind: string): string => KINDS[kind]?.product ?? kind;
 
-/** How long, in ms, a result of `overview` is used before it is read again. */
-export const overviewRestMs = (kind: string): number => KINDS[kind]?.overviewRestMs ?? 0;
+/** How long a reading of all forms is used before they are read again (milliseconds). */
+export const readingLastsMs = (kind: string): number => KINDS[kind]?.readingLastsMs ?? 0;
