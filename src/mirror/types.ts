@@ -25,11 +25,14 @@ export type Json =
   | readonly Json[]
   | { readonly [key: string]: Json };
 
-/** The statuses that the Forms API documents. A submission may have another one, and the copy then shows it. */
+/**
+ * The statuses that the Forms API documents. A submission may have another one, and the copy then shows it. Polls and runs ask for
+ * the count of each, so every further status costs each of them a request.
+ */
 export const STATUSES = ['NEW', 'IN_PROGRESS', 'DONE', 'PAID', 'REJECTED', 'ARCHIVED'] as const;
 
 /** Statuses of submissions that still wait for a person. */
-export const OPEN_STATUSES = STATUSES.slice(0, 2);
+export const OPEN_STATUSES: readonly (typeof STATUSES)[number][] = ['NEW', 'IN_PROGRESS'];
 
 /** Answers by field ID, as they were received: read one with {@link answerOf}. */
 export type Answers = Readonly<Record<string, Json>>;

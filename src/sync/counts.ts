@@ -5,7 +5,7 @@ import { type ListQuery, type Source } from '../forms/source.ts';
 /** The number of submissions at the source in each documented status. */
 export type Counts = Readonly<Record<string, number>>;
 
-/** Asks for the six counts at the same time. Null if the source refuses one. */
+/** Asks for the count of each documented status, all at the same time. Null if the source refuses one. */
 export async function askCounts(
   source: Source,
   query: Omit<ListQuery, 'status'>,

@@ -57,7 +57,7 @@ export interface PollReport {
 }
 
 /**
- * The scheduled check of the whole workspace: its six counts by status, then its newest submissions, compared with each target's
+ * The scheduled check of the whole workspace: its counts by status, then its newest submissions, compared with each target's
  * numbers. `open`: opens a target. If a target fails, or the source does not allow a judgment, each of its forms gets a run, which
  * reports why. Rejects with CANCELLED, and with FORMS_UNAUTHORIZED.
  */
