@@ -15,7 +15,8 @@ import {
 /** Runs beyond this many are removed when a run reads everything. */
 const MOST_RUNS = 1_000;
 
-const COUNTS = [
+/** The columns of a run that hold numbers, in the order of the table. */
+export const RUN_COUNTS = [
   'requests',
   'inserted',
   'updated',
@@ -54,7 +55,7 @@ export async function newestRuns(
 /** A run, from its row. */
 function runOf(row: SqlRow): Run {
   const ms = (value: unknown): number => Date.parse(timeOf(value) ?? '');
-  const counts = COUNTS.map((name) => [name, numberOf(row[name])] as const);
+  const counts = RUN_COUNTS.map((name) => [name, numberOf(row[name])] as const);
   return {
     startedAtMs: ms(row['started_at']),
     endedAtMs: ms(row['ended_at']),
@@ -62,7 +63,7 @@ function runOf(row: SqlRow): Run {
     code: textOrNull(row['code']),
     error: textOrNull(row['error']),
     isWhole: isTrue(row['is_whole']),
-    ...(Object.fromEntries(counts) as Pick<Run, (typeof COUNTS)[number]>),
+    ...(Object.fromEntries(counts) as Pick<Run, (typeof RUN_COUNTS)[number]>),
   };
 }
 
@@ -77,7 +78,7 @@ export async function addRun(tx: Session, formId: string, run: Run): Promise<voi
     outcome: run.outcome,
     code: run.code,
     error: run.error,
-    ...Object.fromEntries(COUNTS.map((name) => [name, run[name]])),
+    ...Object.fromEntries(RUN_COUNTS.map((name) => [name, run[name]])),
   };
   await insert(tx, '_mirror_runs', [row], ['form_id', 'started_at']);
   // Not with every run, because some databases bill the statement.

@@ -13,6 +13,7 @@ import {
   type SqlRow,
   textOf,
 } from './dialect.ts';
+import { RUN_COUNTS } from './runs.ts';
 
 /* The mirror's own tables, which begin with `_mirror_`, and the tables of forms. */
 
@@ -34,9 +35,7 @@ export async function ensureSchema(database: Database): Promise<void> {
       `_mirror_versions (form_id ${key}, submission_id ${id}, until ${time}, not_before ${time}, status ${text} NOT NULL,
         created_at ${time}, deleted_at ${time}, answers ${text}, PRIMARY KEY (form_id, submission_id, until))`,
       `_mirror_runs (form_id ${key}, started_at ${time}, ended_at ${time} NOT NULL, outcome ${text} NOT NULL, code ${text}, error ${text},
-        requests ${integer} NOT NULL, inserted ${integer} NOT NULL, updated ${integer} NOT NULL, unchanged ${integer} NOT NULL,
-        deleted ${integer} NOT NULL, rejected ${integer} NOT NULL, held ${integer} NOT NULL, is_whole ${integer} NOT NULL,
-        PRIMARY KEY (form_id, started_at))`,
+        ${RUN_COUNTS.map((name) => `${name} ${integer} NOT NULL`).join(', ')}, is_whole ${integer} NOT NULL, PRIMARY KEY (form_id, started_at))`,
       `_mirror_records (name ${key} PRIMARY KEY, revision ${integer} NOT NULL, value ${text} NOT NULL)`,
     ])
       await tx.run(`CREATE TABLE IF NOT EXISTS ${table}`);
