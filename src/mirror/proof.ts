@@ -23,20 +23,22 @@ export type Verdict = 'proven' | 'moved' | 'elsewhere' | 'contradiction';
 /** One reading of a list from its first page to its last. */
 export class Sweep {
   readonly seen = new Set<string>();
-  #total: number | null = null;
+  /** How many submissions the pages showed; one that was shown twice counts twice. */
+  shown = 0;
+  /** How many the list has, according to its first response; null before it. */
+  total: number | null = null;
   #pages = 0;
-  #shown = 0;
   #isSteady = true;
   #isWithin = true;
   #isComplete = false;
 
   add({ keys, total, isWithin, isLast }: Shown): void {
-    this.#total ??= total;
-    if (total !== this.#total) this.#isSteady = false;
+    this.total ??= total;
+    if (total !== this.total) this.#isSteady = false;
     if (!isWithin) this.#isWithin = false;
     for (const key of keys) this.seen.add(key);
     this.#pages++;
-    this.#shown += keys.length;
+    this.shown += keys.length;
     this.#isComplete = isLast;
   }
 
@@ -50,9 +52,9 @@ export class Sweep {
     if (!this.#isWithin) return 'elsewhere';
     if (!this.#isSteady || !this.#isComplete) return 'moved';
     // One response is a snapshot: an item shown twice there is counted once.
-    const isOnce = this.#pages === 1 || this.#shown === this.seen.size;
-    if (isOnce && this.seen.size === this.#total) return 'proven';
-    return this.#shown === this.#total ? 'moved' : 'contradiction';
+    const isOnce = this.#pages === 1 || this.shown === this.seen.size;
+    if (isOnce && this.seen.size === this.total) return 'proven';
+    return this.shown === this.total ? 'moved' : 'contradiction';
   }
 }
 

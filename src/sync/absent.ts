@@ -42,13 +42,14 @@ export async function settleAbsent(
     }
   }
   const there = await askAbsent(work, absent);
-  if (!there.some(({ submission }) => submission !== null && isIn(submission, query))) return true;
+  const hidden = there.find(({ submission }) => submission !== null && isIn(submission, query));
+  if (hidden === undefined) return true;
   if (query.fromMs !== null || query.toMs !== null) {
     work.profile.learn({ bounds: 'none' });
     return false;
   }
   await sink.note((state) => ({ ...flagAll(state), isListDoubted: true }));
-  throw new Incomplete('HIDES');
+  throw new Incomplete('HIDES', `such as ${hidden.key}`);
 }
 
 /** How many rows of a form may be marked deleted without a person. Rows deleted since the last agreement count as rows that existed. */

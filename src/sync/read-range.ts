@@ -1,6 +1,7 @@
+import { iso } from '../base/format.ts';
 import { accountedInAll, isEmpty } from '../mirror/form-state.ts';
 import { isIn } from '../mirror/accounting.ts';
-import { BaseProof, type Shown, Sweep, type Verdict } from '../mirror/proof.ts';
+import { BaseProof, type Shown, Sweep } from '../mirror/proof.ts';
 import { settleAbsent } from './absent.ts';
 import { middleOf } from './cuts.ts';
 import { queryOf, type Span, WHOLE } from './profile.ts';
@@ -25,13 +26,14 @@ export async function readRange(
   divided = 0,
   first?: Page,
 ): Promise<void> {
-  const { verdict, seen } = await sweepOnce(work, span, isNew, first);
+  const sweep = await sweepOnce(work, span, isNew, first);
+  const { verdict, seen } = sweep;
   if (verdict === 'proven') return isNew ? undefined : settleOrReadWhole(work, span, seen);
   if (verdict === 'elsewhere') {
     work.profile.learn({ bounds: 'none' });
     return readWhole(work);
   }
-  if (verdict === 'contradiction') throw new Incomplete('CONTRADICTION');
+  if (verdict === 'contradiction') throw contradiction(sweep, span);
   const cutMs = divided < MOST_DIVISIONS ? await middleOf(work.form, work.profile.now, span) : null;
   if (cutMs === null) return readFromBases(work, span);
   for (const half of [
@@ -45,6 +47,13 @@ export async function readRange(
 export const readWhole = (work: Work, first?: Page): Promise<void> =>
   readRange(work, WHOLE, isEmpty(work.form.state.tally), MOST_DIVISIONS, first);
 
+/** Names the numbers, and the dates of a range, so that a person can ask the source the same. */
+function contradiction({ shown, total }: Sweep, { fromMs, toMs }: Span): Incomplete {
+  const from = fromMs === null ? '' : `, created since ${iso(fromMs)}`;
+  const to = toMs === null ? '' : `, created before ${iso(toMs)}`;
+  return new Incomplete('CONTRADICTION', `${shown} instead of ${total}${from}${to}`);
+}
+
 /** Settles what a proven list did not show. Reads the whole form if the list hid something because of its dates. */
 async function settleOrReadWhole(work: Work, span: Span, seen: ReadonlySet<string>): Promise<void> {
   if (!(await settleAbsent(work, span, seen))) await readWhole(work);
@@ -56,7 +65,7 @@ async function sweepOnce(
   span: Span,
   isNew: boolean,
   first?: Page,
-): Promise<{ verdict: Verdict; seen: ReadonlySet<string> }> {
+): Promise<Sweep> {
   const { sink } = work;
   const sweep = new Sweep();
   let before: number | null = null;
@@ -69,7 +78,7 @@ async function sweepOnce(
   }
   await sink.flush();
   if (before !== null && accountedInAll(work.form.state.tally) !== before) sweep.noteNewcomer();
-  return { verdict: sweep.verdict, seen: sweep.seen };
+  return sweep;
 }
 
 /** Reads a list repeatedly until the base argument proves it. */

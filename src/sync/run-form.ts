@@ -144,7 +144,7 @@ async function syncToEnd(work: Work): Promise<MirrorError | null> {
   } catch (error) {
     if (!(error instanceof Incomplete)) throw error;
     await work.sink.flush();
-    const what = `Nothing is proven of ${nameOf(state)}: ${error.message}. What the run has seen is stored; the next run tries again.`;
+    const what = `Nothing is proven of ${nameOf(state)}: ${error.message}.`;
     return new MirrorError('RUN_INCOMPLETE', what);
   }
   const { held } = work.form.state.tally;

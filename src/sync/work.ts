@@ -81,7 +81,8 @@ const REASONS = {
 export class Incomplete extends Error {
   override readonly name = 'Incomplete';
 
-  constructor(reason: keyof typeof REASONS) {
-    super(REASONS[reason]);
+  /** `detail`: what the run saw, for the person who looks for the cause. */
+  constructor(reason: keyof typeof REASONS, detail?: string) {
+    super(detail === undefined ? REASONS[reason] : `${REASONS[reason]} (${detail})`);
   }
 }

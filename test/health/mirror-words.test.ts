@@ -87,7 +87,7 @@ describe('the words of the Mirror tab', () => {
 
   it('L17: do not call a form stale that the settings no longer choose', () => {
     const describe = describeForm('sheet', MINUTE, ({ slug }) => slug !== FORM_A.slug);
-    expect(describe(heldForm(FORM_A), () => null, NOW + DAY)).toMatchObject({
+    expect(describe(formCopy(FORM_A), () => null, NOW + DAY)).toMatchObject({
       state: 'ended',
       title: 'No longer selected',
       remedy: null,
