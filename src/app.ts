@@ -16,7 +16,7 @@ import { fingerprint, keyFingerprint } from './mirror/cells.ts';
 import type { Form, FormIdentity } from './mirror/types.ts';
 import { longestGapMs } from './queue/schedule.ts';
 import type { TargetSettings } from './settings/target-settings.ts';
-import type { SyncEvents } from './sync/sync-log.ts';
+import type { SyncEvents } from './sync/events.ts';
 import { type FormPlan, type MirrorPlan, Planner, type PlanningOptions } from './sync/planner.ts';
 import { dryRun } from './sync/dry-run.ts';
 import { poll, type PollReport, type SyncJob } from './sync/poll.ts';

@@ -4,7 +4,7 @@ import type { Events } from '../base/events.ts';
 import type { QueueState } from '../health/report.ts';
 import type { OutcomeName } from '../mirror/form-state.ts';
 import type { PollReport } from '../sync/poll.ts';
-import type { SyncEvents } from '../sync/sync-log.ts';
+import type { SyncEvents } from '../sync/events.ts';
 import { openBackend, type StoreOptions } from './backends.ts';
 import { createErrorLog } from './error-log.ts';
 import type { SyncOrder } from './jobs.ts';

@@ -6,7 +6,7 @@ import { LinkedSignal } from '../base/clock.ts';
 import { MirrorError, safeText, toMirrorError } from '../base/errors.ts';
 import { withLogFields } from '../base/logger.ts';
 import { retryDelayMs } from '../base/retry.ts';
-import type { JobSubject } from '../sync/sync-log.ts';
+import type { JobSubject } from '../sync/events.ts';
 import { unreachable } from './backends.ts';
 import { kindOf, queueName, retryPolicy, syncData, type SyncOrder, writeBackData } from './jobs.ts';
 import { addSyncs, addWriteBacks, hasRun, type OneQueue, type QueueContext } from './queues.ts';

@@ -12,7 +12,7 @@ import {
   liveRows,
   type OutcomeName,
 } from '../mirror/form-state.ts';
-import { noteGone, openForWriting } from './mirroring.ts';
+import { noteGone, openForWriting } from './open-form.ts';
 import { loadProfile } from './profile.ts';
 import { NOTHING_APPLIED, type Sink } from './sink.ts';
 import { sync } from './sync.ts';

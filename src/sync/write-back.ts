@@ -5,7 +5,7 @@ import { FormsApiError } from '../forms/errors.ts';
 import { type FormState, sumOf } from '../mirror/form-state.ts';
 import type { Entry, OpenForm } from '../mirror/port.ts';
 import type { FormIdentity, SubmissionItem } from '../mirror/types.ts';
-import { openForWriting } from './mirroring.ts';
+import { openForWriting } from './open-form.ts';
 import { noteWriteBack } from './records.ts';
 import { type Source } from '../forms/source.ts';
 import type { Sink } from './sink.ts';

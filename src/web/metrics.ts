@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { Events } from '../base/events.ts';
 import { printable } from '../base/printable.ts';
 import { type FormReport, HEALTH_STATES, type Problem, type Report } from '../health/report.ts';
-import type { SyncEvents } from '../sync/sync-log.ts';
+import type { SyncEvents } from '../sync/events.ts';
 
 const CHANGES = ['inserted', 'updated', 'deleted', 'rejected'] as const;
 

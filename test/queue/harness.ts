@@ -2,7 +2,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { Events } from '../../src/base/events.ts';
 import { createLogger, silentLogger } from '../../src/base/logger.ts';
 import { openBackend, parseQueueUrl } from '../../src/queue/backends.ts';
-import type { SyncEvents } from '../../src/sync/sync-log.ts';
+import type { SyncEvents } from '../../src/sync/events.ts';
 import type { JobHandlers } from '../../src/queue/runtime.ts';
 import type { Timings } from '../../src/queue/jobs.ts';
 import { openQueues, type QueueContext } from '../../src/queue/queues.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Events } from '../../src/base/events.ts';
 import type { Logger } from '../../src/base/logger.ts';
 import type { TargetNotice } from '../../src/mirror/port.ts';
-import type { SyncEvents } from '../../src/sync/sync-log.ts';
+import type { SyncEvents } from '../../src/sync/events.ts';
 import { blankRun, type RunReport } from '../../src/sync/run-form.ts';
 import { logSync, logWaits } from '../../src/sync/sync-log.ts';
 

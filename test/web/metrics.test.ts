@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
 import { writeBackReport } from '../../src/sync/write-back.ts';
-import type { SyncEvents } from '../../src/sync/sync-log.ts';
+import type { SyncEvents } from '../../src/sync/events.ts';
 import { Metrics } from '../../src/web/metrics.ts';
 import { Events } from '../../src/base/events.ts';
 import { projectText } from '../support/readme.ts';

@@ -306,7 +306,7 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L11',
     name: 'stored answers are not hashed when hashing is enabled',
-    file: 'src/sync/mirroring.ts',
+    file: 'src/sync/open-form.ts',
     find: 'if (fieldIds.length > 0) await form.erase(',
     replace: 'if (fieldIds.length > 1e6) await form.erase(',
   },
