@@ -60,12 +60,7 @@ async function settleOrReadWhole(work: Work, span: Span, seen: ReadonlySet<strin
 }
 
 /** Reads a list once, and stores its submissions. `isNew`: as in {@link readRange}. `first`: its first page, if it was just read. */
-async function sweepOnce(
-  work: Work,
-  span: Span,
-  isNew: boolean,
-  first?: Page,
-): Promise<Sweep> {
+async function sweepOnce(work: Work, span: Span, isNew: boolean, first?: Page): Promise<Sweep> {
   const { sink } = work;
   const sweep = new Sweep();
   let before: number | null = null;

@@ -22,7 +22,7 @@ const MOST_MOVES = 5;
 
 /**
  * Brings one form in one target up to date: first copies, new submissions, changes to old ones and row comparisons. Returns when
- * source and copy agree; throws Incomplete if nothing can be proven.
+ * source and copy agree; throws Incomplete if nothing can be proven. The numbered steps are those of docs/how-it-works.md.
  */
 export async function sync(work: Work): Promise<void> {
   const { form, source, sink, profile, target, asked } = work;
@@ -32,6 +32,7 @@ export async function sync(work: Work): Promise<void> {
   const first = await source.page({ formId: form.state.formId });
   if (first.items.length > 0) await requireForms(work);
   noteTotal(work, first.total);
+  // A form that fits on one page needs no further step.
   if (await takeSnapshot(work, first, startMs)) return agree(work, startMs, true);
   await learnLists(work, first, isReading);
 
