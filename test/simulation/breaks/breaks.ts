@@ -362,8 +362,8 @@ export const BREAKS: readonly Break[] = [
     law: 'L16',
     name: 'a newcomer is not read',
     file: 'src/sync/poll.ts',
-    find: 'for (const id of differing) found.set(id, null);',
-    replace: 'for (const id of differing) if (id === undefined) found.set(id, null);',
+    find: 'for (const id of differing) found.add(id);',
+    replace: 'for (const id of differing) if (id === undefined) found.add(id);',
   },
   {
     law: 'L17',
