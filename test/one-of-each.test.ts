@@ -40,6 +40,21 @@ const RULES: Readonly<Record<string, Rule>> = {
     allowed: ['base/format.ts'],
     instead: 'count and plural of base/format.ts',
   },
+  'output that names from the source cannot control': {
+    pattern: /\bprocess\.std(out|err)\b|\bconsole\.(log|info|warn|error)\(/,
+    allowed: ['cli.ts', 'cli/terminal.ts'],
+    instead: 'the Terminal, which makes each text printable',
+  },
+  'questions to a person': {
+    pattern: /\.question\((?!printable\()/,
+    allowed: [],
+    instead: 'printable text',
+  },
+  'commands to copy': {
+    pattern: /--(form|target)[ =]['"]?\$\{|TARGET_\w+=['"]?\$\{/,
+    allowed: [],
+    instead: 'shellOption and settingLine of base/printable.ts, which quote',
+  },
   'the statuses of the API': {
     pattern: /'IN_PROGRESS'/,
     allowed: ['mirror/types.ts'],

@@ -47,6 +47,29 @@ describe('the terminal', () => {
     vi.unstubAllEnvs();
   });
 
+  it('makes every text printable, so that no name from the source controls it', () => {
+    const [stdout, stderr] = [new RecordedStream(true), new RecordedStream(true)];
+    const terminal = new Terminal(stdout, stderr);
+    const evil = '\u001B[2J\u009B31m\r\nEVIL\u202E\u2028';
+    const line = {
+      sign: 'error',
+      text: evil,
+      details: [evil],
+      remedy: evil,
+      command: evil,
+    } as const;
+    vi.stubEnv('NO_COLOR', '1');
+    terminal.print(evil, line);
+    terminal.say(evil, line);
+    const lines = (stdout.text + stderr.text).split('\n');
+    expect(lines.filter((text) => text.includes('EVIL'))).toHaveLength(10);
+    stdout.text = '';
+    terminal.printJson({ [evil]: evil });
+    expect(JSON.parse(stdout.text)).toEqual({ [evil]: evil });
+    for (const text of [...lines, ...stdout.text.split('\n')])
+      expect(text).not.toMatch(/[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u);
+  });
+
   it('has no styles if the stream is not a terminal, or NO_COLOR is set', () => {
     vi.stubEnv('FORCE_COLOR', undefined);
     vi.stubEnv('NO_COLOR', undefined);

@@ -68,28 +68,3 @@ it('L17: sync, status, check and the Mirror tab report protected cells, and what
   expect(broken.stdout).toMatch(/→ Undo the deletion/);
   expect((await run('sync')).code).toBe(1);
 });
-
-it('L6: new submissions are missing if a protected column of notes prevents new rows', async () => {
-  const { run, sandbox, formId, person } = await copied(400);
-  person.type(0, 17, 'Our notes');
-  const range = person.protect({ left: 17, right: 18 });
-  const asOf = async (): Promise<string> =>
-    JSON.parse((await run('status', '--json')).stdout).forms[0].claim.submissionsAsOf;
-  const before = await asOf();
-  for (let n = 0; n < 3; n++) sandbox.store.insert({ formId, status: 'NEW', data: {} });
-  for (const { id } of sandbox.store.all(formId).slice(0, 40)) sandbox.store.delete(id);
-  const sync = await run('sync', '--full');
-  expect([sync.code, sync.stdout]).toEqual([
-    1,
-    expect.stringMatching(/failed \(TARGET_DENIED\).*no row can be added for 3 new submissions/s),
-  ]);
-  const verify = await run('verify');
-  expect([verify.code, verify.stdout]).toEqual([
-    1,
-    expect.stringContaining('3 missing in the copy'),
-  ]);
-  expect(await asOf()).toBe(before);
-  person.unprotect(range);
-  expect((await run('sync', '--accept-deletes', '--full')).code).toBe(0);
-  expect((await run('verify')).code).toBe(0);
-});
