@@ -1,12 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Report } from '../../src/health/report.ts';
 import { runCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
-import { lentPostgres } from '../support/lent-server.ts';
-import { createDatabase, postgresMissing } from '../support/servers.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
 
 /** A fault of a target, not of an emulator, and its correction. */
@@ -101,46 +98,4 @@ describe('L17: a SQLite file', () => {
       expect(codes).toEqual([0, 1, 0]);
     },
   );
-});
-
-describe.skipIf(postgresMissing())('L17: PostgreSQL', () => {
-  /** What an administrator does to the mirror's role, in its own schema. */
-  async function openRole() {
-    const database = await createDatabase(await lentPostgres());
-    const admin = new Client({ connectionString: database });
-    await admin.connect();
-    const role = `mirror_${process.pid}_${Math.random().toString(36).slice(2)}`;
-    await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 's3cret'`);
-    await admin.query('CREATE SCHEMA forms');
-    await admin.query(`GRANT USAGE, CREATE ON SCHEMA forms TO ${role}`);
-    onTestFinished(async () => {
-      await admin.query(`DROP OWNED BY ${role} CASCADE; DROP ROLE ${role}`);
-      await admin.end();
-    });
-    const url = new URL(database);
-    [url.username, url.password] = [role, 's3cret'];
-    url.searchParams.set('schema', 'forms');
-    const sql = async (text: string) => void (await admin.query(text.replaceAll('ROLE', role)));
-    return { targetUrl: url.href, sql };
-  }
-
-  it.each([
-    [
-      'whose rows may not be written any more',
-      'REVOKE INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA forms FROM ROLE',
-      'GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA forms TO ROLE',
-      /the user may not do this there.*GRANT/,
-    ],
-    [
-      'that became read-only',
-      'ALTER USER ROLE SET default_transaction_read_only = on',
-      'ALTER USER ROLE RESET default_transaction_read_only',
-      /accepts no writes.*read only/,
-    ],
-  ])('%s', async (_, broken, mended, words) => {
-    const { targetUrl, sql } = await openRole();
-    expect(
-      await liveThrough({ targetUrl, make: () => sql(broken), mend: () => sql(mended) }, words),
-    ).toEqual([0, 1, 0]);
-  });
 });

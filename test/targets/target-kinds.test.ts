@@ -141,6 +141,16 @@ describe('PostgreSQL errors', () => {
     expect(JSON.stringify(description)).not.toContain('secret');
   });
 
+  it.each([
+    ['42501', 'the user may not do this there', /GRANT/],
+    ['25006', 'the server accepts no writes: it is a replica or was set to read only', /primary/],
+  ])('%s has its remedy: %s', (code, what, remedy) => {
+    expect(describePostgresError(coded(code))).toMatchObject({
+      what,
+      remedy: expect.stringMatching(remedy),
+    });
+  });
+
   it('without a code are recognized by the words of the driver', () => {
     const words = (message: string): unknown => describePostgresError(new Error(message))?.code;
     expect(words('Connection terminated unexpectedly')).toBe('TARGET_UNREACHABLE');

@@ -15,8 +15,8 @@ beforeEach(async () => {
 });
 afterEach(() => bench.emulator.stop());
 
-async function page(query = '', id = bench.id): Promise<string> {
-  const answer = await fetch(`${bench.emulator.url}view/${id}${query}`);
+async function page(): Promise<string> {
+  const answer = await fetch(`${bench.emulator.url}view/${bench.id}`);
   expect(answer.status).toBe(200);
   return answer.text();
 }
@@ -110,21 +110,5 @@ describe('the page of a spreadsheet', () => {
     expect(first).toBeCloseTo((3 / 8) * (second ?? 0), 0);
     await bench.batch({ deleteEmbeddedObject: { objectId: 7 } });
     expect(await page()).not.toContain('<svg class="chart"');
-  });
-
-  it('links its visible tabs, and shows the tab of gid', async () => {
-    const other = person.addTab('Other');
-    bench.emulator.people.at(bench.id, other).type(0, 0, 'there');
-    await bench.batch({ addSheet: { properties: { title: 'Hidden', hidden: true } } });
-    const html = await page(`?gid=${other}`);
-    expect(rowOf(html, 1)).toEqual(['there']);
-    expect(html).toContain(`gid=${other}" aria-current="page"`);
-    expect(html).not.toContain('Hidden');
-  });
-
-  it('returns a list without an ID, and 404 for a wrong one', async () => {
-    expect(await page('', '')).toContain(`/view/${bench.id}`);
-    const wrong = await fetch(`${bench.emulator.url}view/nope`);
-    expect(wrong.status).toBe(404);
   });
 });

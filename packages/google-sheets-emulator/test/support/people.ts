@@ -214,12 +214,6 @@ export class Person {
     this.#do({ deleteSheet: { sheetId: this.#sheetId } });
   }
 
-  /** Adds a tab of the person's own; returns its sheet ID. */
-  addTab(title: string): number {
-    const [reply] = this.#do({ addSheet: { properties: { title } } });
-    return reply?.addSheet?.properties?.sheetId ?? 0;
-  }
-
   get #file(): SpreadsheetFile {
     return this.#files.get(this.#spreadsheetId);
   }
