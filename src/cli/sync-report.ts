@@ -9,7 +9,7 @@ import {
   shownClaim,
 } from '../health/report.ts';
 import type { RunReport } from '../sync/run-form.ts';
-import type { Difference } from '../sync/verify.ts';
+import type { Difference } from '../sync/compare.ts';
 import type { RunOptions } from '../sync/work.ts';
 import type { WriteBackReport } from '../sync/write-back.ts';
 import { copyName, noticeLines, signOf } from './lines.ts';

@@ -3,7 +3,7 @@ import { count, exact, plural } from '../base/format.ts';
 import { shellOption } from '../base/printable.ts';
 import { shownPause } from '../health/report.ts';
 import { longestGapMs } from '../queue/schedule.ts';
-import { type Differing, verifyForm, type VerifyReport } from '../sync/verify-form.ts';
+import { type Differing, verifyForm, type VerifyReport } from '../sync/verify.ts';
 import type { CommandCall, ExitCode, PlaceOptions } from './host.ts';
 import { copyName, noticeLines, pauseLine } from './lines.ts';
 import { openApp } from './open-app.ts';

@@ -2,7 +2,7 @@ import { MirrorError } from '../base/errors.ts';
 import { deletionLimit } from './absent.ts';
 import { blankRun, type RunReport } from './run-form.ts';
 import type { Target } from './target.ts';
-import { compareForm, type Difference } from './verify.ts';
+import { compareForm, type Difference } from './compare.ts';
 import type { RunOptions } from './work.ts';
 
 /** Predicts what a run would change and how it would end: compares everything, and writes nothing. Rejects as source and target do. */

@@ -4,7 +4,7 @@ import { ENTRY_KINDS, type EntryKind, type StoredRow } from '../mirror/port.ts';
 import type { Form, FormIdentity, Submission, SubmissionItem } from '../mirror/types.ts';
 import { knownIn } from './erase.ts';
 import { allRows, formsIn, reading, type Target } from './target.ts';
-import { Comparison } from './verify.ts';
+import { Comparison } from './compare.ts';
 
 /** How a target lists a submission. Times are ISO 8601 in UTC. */
 export interface Listing {

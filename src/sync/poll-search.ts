@@ -18,7 +18,7 @@ export interface Workspace {
 }
 
 /** The workspace's submissions beyond the known ones, by status and in all. */
-export class Difference {
+export class WorkspaceDifference {
   /** Nothing can be concluded: another process stored rows while they were read, or there are more newcomers than the page shows. */
   isUnsure = false;
   /** How many new submissions the newest page shows. */
@@ -67,7 +67,7 @@ export async function explainNewest(
   store: Store,
   spokenFor: readonly StoredForm[],
   { newest }: Workspace,
-  difference: Difference,
+  difference: WorkspaceDifference,
 ): Promise<Set<string>> {
   const read: FormState[] = [];
   const items = new Map(newest.items.map((item) => [item.key, item]));
@@ -161,7 +161,7 @@ export async function searchWorkspace(
   store: Store,
   spokenFor: readonly StoredForm[],
   profile: Profile,
-  difference: Difference,
+  difference: WorkspaceDifference,
   statuses: Counts | null,
 ): Promise<Set<string> | null> {
   const most = spokenFor.length * Math.max(1, difference.statuses.length);

@@ -19,7 +19,7 @@ import type { Form } from '../mirror/types.ts';
 import { areIgnored, askCounts } from './counts.ts';
 import {
   askEach,
-  Difference,
+  WorkspaceDifference,
   explainNewest,
   newIn,
   readRest,
@@ -252,7 +252,7 @@ async function judge(
 
   const statuses = profile.now.hasWorkspaceStatuses ? workspace.statuses : null;
   const known = await readRest(store, rest);
-  const difference = new Difference(newest.total, statuses);
+  const difference = new WorkspaceDifference(newest.total, statuses);
   for (const { state } of spokenFor) difference.takeOff(accounted(state.tally));
   // Even if the counts agree: a newcomer and a deletion together leave them unchanged.
   const found = await explainNewest(store, spokenFor, workspace, difference);

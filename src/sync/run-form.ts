@@ -17,7 +17,7 @@ import { loadProfile } from './profile.ts';
 import { NOTHING_APPLIED, type Sink } from './sink.ts';
 import { sync } from './sync.ts';
 import { type Target, whileBusy } from './target.ts';
-import type { Difference } from './verify.ts';
+import type { Difference } from './compare.ts';
 import { Incomplete, type RunOptions, type Work } from './work.ts';
 
 /** The result of a run, for people. */

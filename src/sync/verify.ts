@@ -1,190 +1,158 @@
-import type { Clock } from '../base/clock.ts';
-import type { Joining } from '../mirror/selection.ts';
-import type { ReadForm, StoredRow } from '../mirror/port.ts';
-import { BaseProof, Sweep } from '../mirror/proof.ts';
-import { differingColumns, Join } from '../mirror/row.ts';
-import type { Form, Row, SubmissionItem } from '../mirror/types.ts';
-import { createdMsOf, loadProfile, type Profile, queryOf, type Span, WHOLE } from './profile.ts';
-import { shownOf } from './read-range.ts';
-import { type Source } from '../forms/source.ts';
-import { allRows, idsOf, type Target } from './target.ts';
+import { iso } from '../base/format.ts';
+import { EMPTY_TALLY } from '../mirror/form-state.ts';
+import { isSameUnder, storedUnder } from '../mirror/selection.ts';
+import type { TargetNotice } from '../mirror/port.ts';
+import { type Pause, pauseOf } from '../mirror/pauses.ts';
+import type { FormIdentity, SubmissionItem } from '../mirror/types.ts';
+import { PAUSES } from './records.ts';
+import type { Target } from './target.ts';
+import { type ComparedForm, compareForm, Comparison, type Difference } from './compare.ts';
 
-/** A submission that a run would store differently. */
-export interface Difference {
-  /** `missing`: the target has no row. `marked`: its row is marked deleted, but the source has it. `extra`: the source does not have it. */
-  readonly kind: 'missing' | 'changed' | 'marked' | 'extra';
-  readonly id: string;
-  /** The columns that differ: system columns by name, fields by label. Never a value. */
-  readonly columns: readonly string[];
-  /** When the source says that it was created; null if that is not known. */
-  readonly createdAt: string | null;
+/*
+ * The comparison of the command `verify`. It compares differing submissions a second time, because a run may have stored the change
+ * in between. A submission so recent that the next polls bring it is lag.
+ */
+
+/** Submissions that differ in one way: how many, and the first IDs. */
+export interface Differing {
+  readonly count: number;
+  readonly ids: readonly string[];
 }
 
-/** The parts that are compared. */
-interface ComparedParts {
-  readonly form: Form;
-  /** The form in the target; null if the target does not have it. */
-  readonly copy: ReadForm | null;
-  readonly joining: Joining;
-  readonly clock: Clock;
+/** How a form compares with its copy in a target. */
+export interface VerifyReport {
+  readonly form: FormIdentity;
+  readonly target: string;
+  /** `lagging`: the same, except for submissions so recent that the next runs bring them. */
+  readonly outcome: 'same' | 'lagging' | 'different' | 'unproven';
+  readonly startedAt: string;
+  readonly endedAt: string;
+  /** Submissions of the source that were compared. */
+  readonly compared: number;
+  readonly missing: Differing;
+  /** Rows of submissions that are gone at the source. */
+  readonly extra: Differing;
+  readonly differing: Differing & {
+    /** How often each column differs: system columns by name, fields by label. */
+    readonly columns: Readonly<Record<string, number>>;
+  };
+  /** Submissions that came recently. */
+  readonly lagging: Differing;
+  /** Stored submissions that the source hides or leaves open. */
+  readonly undecided: Differing;
+  /** Submissions listed as rejected, which may therefore differ. */
+  readonly listed: number;
+  /** Forgotten submissions, which have no row. */
+  readonly forgotten: number;
+  readonly notices: readonly TargetNotice[];
+  /** People have paused the form here, so no run brings what differs. */
+  readonly pause: Pause | null;
+  readonly requests: number;
 }
 
-/** Compares a whole form. Rejects as source and target do, and if the settings let nothing of it be stored. */
-export async function compareForm(target: Target, formId: string, signal: AbortSignal) {
-  const { clock, store } = target;
-  const startedAtMs = clock.now();
-  const source = target.connect(signal);
-  const form = await source.form(formId);
-  const joining = await target.admit(form, signal, false);
-  await using copy = await store.read(formId);
-  const comparison = new Comparison({ form, copy, joining, clock });
-  /** The source proved that it showed everything. */
-  const isProven = await comparison.readAll(target, source);
-  /** The copy, with its last run; undefined if the target has none. */
-  const stored = (await store.forms(1)).find(({ state }) => state.formId === formId);
-  return { source, form, joining, startedAtMs, comparison, isProven, stored };
-}
+const LISTED = 20;
+/** If more submissions differ, they are not compared a second time. */
+const MOST_AGAIN = 1_000;
+/** How long a run that a poll has queued may take. */
+const RUN_MS = 10_000;
 
-/** A form of the source, compared with its copy in a target. */
-export type ComparedForm = Awaited<ReturnType<typeof compareForm>>;
+/** For rows that were stored under other settings. */
+const OTHER_SETTINGS: TargetNotice = {
+  code: 'UNSELECTED_ANSWERS',
+  blocks: false,
+  message:
+    'The selected or hashed fields have changed since the rows were stored, so columns may still contain answers that the settings do not allow.',
+  remedy: 'The next run brings them in line: forms-mirror sync --full',
+};
 
-/** A submission dated this long before the reading began existed then, however clocks differ. */
-const SURELY_BEFORE_MS = 10 * 60_000;
-const MOST_READINGS = 12;
-
-/** Reads a span until a reading proves that it showed everything; null if none does. Compares everything shown. */
-async function readProven(
-  source: Source,
-  profile: Profile,
+/** Compares a form with its copy. `pollMs`: the longest time between two polls. Rejects as source and target do. */
+export async function verifyForm(
+  target: Target,
   formId: string,
-  span: Span,
-  comparison: Comparison,
-): Promise<ReadonlySet<string> | null> {
-  const base = new BaseProof([]);
-  for (let reading = 0; reading < MOST_READINGS; reading++) {
-    const sweep = new Sweep();
-    for await (const page of source.pages({ formId, ...queryOf(profile, span) })) {
-      const shown = shownOf(page, span);
-      sweep.add(shown);
-      base.add(shown);
-      await comparison.compare(page.items);
-    }
-    const { verdict } = sweep;
-    if (verdict === 'proven') return sweep.seen;
-    if (base.isProven) return base.seen;
-    if (verdict === 'contradiction' || verdict === 'elsewhere') return null;
-  }
-  return null;
+  pollMs: number,
+  signal: AbortSignal,
+): Promise<VerifyReport> {
+  const { clock, store } = target;
+  const compared = await compareForm(target, formId, signal);
+  const { source, form, joining, startedAtMs, comparison, stored } = compared;
+  const { tally = EMPTY_TALLY, storedUnder: before = null } = stored?.state ?? {};
+  const pause = pauseOf(await PAUSES.read(store), formId);
+  const [lastRun] = stored?.runs ?? [];
+  // Two polls bring every change, unless runs fail (L6).
+  const recentMs = lastRun?.outcome === 'failed' ? Infinity : startedAtMs - 2 * pollMs - RUN_MS;
+  const denied: string[] = [];
+  const first = comparison.found;
+  // A table that is all wrong needs no second look.
+  const found = first.size <= MOST_AGAIN ? await lookedAtAgain(target, compared, denied) : first;
+  const isLag = ({ kind, createdAt }: Difference): boolean =>
+    kind === 'missing' && Date.parse(createdAt ?? '') > recentMs;
+  const [lagging, differing] = [true, false].map((isYoung) =>
+    [...found.values()].filter((each) => isLag(each) === isYoung),
+  ) as [Difference[], Difference[]];
+  const of = (...kinds: readonly Difference['kind'][]): Difference[] =>
+    differing.filter(({ kind }) => kinds.includes(kind));
+  const undecided = [...comparison.undecided, ...denied];
+  const isProven = compared.isProven && undecided.length === 0;
+  const same = lagging.length > 0 ? 'lagging' : 'same';
+  // Rows marked deleted are not compared: only a run updates them.
+  const isOther = before !== null && !isSameUnder(before, storedUnder(joining, form));
+  return {
+    form: { id: form.id, slug: form.slug, name: form.name },
+    target: target.name,
+    outcome: differing.length > 0 || isOther ? 'different' : isProven ? same : 'unproven',
+    startedAt: iso(startedAtMs),
+    endedAt: iso(clock.now()),
+    compared: comparison.compared.size,
+    missing: firstOf(of('missing', 'marked')),
+    extra: firstOf(of('extra')),
+    differing: { ...firstOf(of('changed')), columns: columnsOf(of('changed')) },
+    lagging: firstOf(lagging),
+    undecided: { count: undecided.length, ids: undecided.slice(0, LISTED) },
+    listed: tally.rejected,
+    forgotten: tally.forgotten,
+    notices: [...(stored?.notices ?? []), ...(isOther ? [OTHER_SETTINGS] : [])],
+    pause,
+    requests: source.requests,
+  };
 }
+
+const firstOf = (differences: readonly Difference[]): Differing => ({
+  count: differences.length,
+  ids: differences.slice(0, LISTED).map(({ id }) => id),
+});
 
 /**
- * Compares submissions with their stored rows. Writes nothing, and trusts no state. If a submission is shown twice, the last one
- * counts. Rejects as source and target do.
+ * The submissions that still differ from what the source returns for each ID. One that the source leaves open stays. `denied`:
+ * collects those that the list showed but that are gone by ID.
  */
-export class Comparison {
-  /** IDs of submissions of the source that were compared. */
-  readonly compared = new Set<string>();
-  /** By ID. */
-  readonly found = new Map<string, Difference>();
-  /** IDs of stored submissions that the source hides or leaves open. */
-  readonly undecided = new Set<string>();
-  readonly #parts: ComparedParts;
-  readonly #atMs: number;
-  readonly #join: Join;
-  /** IDs of submissions listed as rejected; null until they are read. */
-  #listed: ReadonlySet<string> | null;
+async function lookedAtAgain(
+  { store, clock }: Target,
+  { source, form, joining, comparison: { found } }: ComparedForm,
+  denied: string[],
+): Promise<ReadonlyMap<string, Difference>> {
+  const there: SubmissionItem[] = [];
+  const gone: string[] = [];
+  const open = new Map<string, Difference>();
+  await source.byIds([...found.keys()], (id, answer) => {
+    const before = found.get(id) as Difference;
+    if (answer.kind === 'there') there.push(answer.item);
+    else if (answer.kind === 'undecided') open.set(id, before);
+    else if (before.kind === 'missing' || before.kind === 'marked') denied.push(id);
+    else gone.push(id);
+  });
+  await using copy = await store.read(form.id);
+  const comparison = new Comparison({ form, copy, joining, clock });
+  await comparison.compare(there);
+  const extra: Difference[] = [];
+  for await (const rows of copy?.rows({ ids: gone }) ?? [])
+    for (const { id } of rows) extra.push({ kind: 'extra', id, columns: [], createdAt: null });
+  return new Map([...comparison.found, ...open, ...extra.map((each) => [each.id, each] as const)]);
+}
 
-  /** `listed`: submissions to leave out; null: those that the target lists as rejected. */
-  constructor(parts: ComparedParts, listed: ReadonlySet<string> | null = null) {
-    const { form, copy, joining, clock } = parts;
-    [this.#parts, this.#listed, this.#atMs] = [parts, listed, clock.now()];
-    this.#join = new Join(joining, form, copy?.fields ?? []);
-  }
-
-  /**
-   * Reads the whole form at the source, by ranges if the source allows that, and compares each answer. Returns whether the source
-   * proved that it showed everything.
-   */
-  async readAll(target: Target, source: Source): Promise<boolean> {
-    const { form, copy } = this.#parts;
-    const { now: profile } = await loadProfile(target);
-    const isDated = queryOf(profile, { fromMs: 0, toMs: null }).dateFrom !== undefined;
-    const ranges = isDated ? (copy?.state.ranges ?? []) : [];
-    let isProven = true;
-    let counted = 0;
-    const read = async (span: Span): Promise<void> => {
-      const seen = await readProven(source, profile, form.id, span, this);
-      if (seen === null) isProven = false;
-      else await this.#findExtra(source, span, seen);
-      counted += seen?.size ?? 0;
-    };
-    for (const span of ranges.length > 1 ? ranges : [WHOLE]) await read(span);
-    // Submissions without a date are in no range. The form's total shows whether there are any.
-    if (ranges.length > 1 && (await source.count({ formId: form.id })) !== counted)
-      await read(WHOLE);
-    return (
-      isProven && (profile.hasForms === true || (await source.areFormsApart(form.id)) !== false)
-    );
-  }
-
-  async compare(items: readonly SubmissionItem[]): Promise<void> {
-    const { form, copy } = this.#parts;
-    const join = this.#join;
-    if (join.meet(items)) join.prepare(form, copy?.fields ?? []);
-    const { fields } = join;
-    const rows = new Map<string, Row>();
-    for (const item of items) {
-      const { row } = join.item(item, this.#atMs);
-      if (row !== null) rows.set(row.id, row);
-    }
-    if (rows.size === 0) return;
-    const ids = [...rows.keys()];
-    const stored = new Map<string, StoredRow>();
-    if (copy !== null)
-      for await (const some of allRows(copy, { ids }, true))
-        for (const row of some) stored.set(row.id, row);
-    const forgotten = (await copy?.forgotten(ids)) ?? new Map<string, string>();
-    this.#listed ??= new Set(
-      (await copy?.entries(['rejected']))?.flatMap(({ id, isMissing }) => (isMissing ? [] : [id])),
-    );
-    const listed = this.#listed;
-    for (const row of rows.values()) {
-      if (forgotten.has(row.id)) continue;
-      this.compared.add(row.id);
-      this.found.delete(row.id);
-      const before = stored.get(row.id) ?? null;
-      // It could not be stored unchanged: its answers may differ, or it has no row.
-      if (listed.has(row.id) && (before === null || row.status === before.status)) continue;
-      if (before === null) this.#note('missing', row);
-      else {
-        const columns = differingColumns(row, before, fields);
-        const kind = before.deletedAt === null ? 'changed' : 'marked';
-        if (columns.length > 0) this.#note(kind, row, columns);
-      }
-    }
-  }
-
-  #note(
-    kind: Difference['kind'],
-    { id, createdAt }: Pick<Row, 'id' | 'createdAt'>,
-    columns: string[] = [],
-  ): void {
-    this.found.set(id, { kind, id, columns, createdAt });
-  }
-
-  /** Asks by ID for the rows that a proven list does not show. */
-  async #findExtra(source: Source, span: Span, seen: ReadonlySet<string>): Promise<void> {
-    const { copy } = this.#parts;
-    const absent = copy === null ? new Set<string>() : await idsOf(copy.rows(span));
-    for (const id of seen) absent.delete(id);
-    const there: SubmissionItem[] = [];
-    await source.byIds([...absent], (id, answer) => {
-      if (answer.kind === 'gone') return this.#note('extra', { id, createdAt: null });
-      // A submission that came while the list was read proves nothing about the list.
-      const createdMs = answer.kind === 'there' ? createdMsOf(answer.item) : null;
-      if (createdMs === null || createdMs < this.#atMs - SURELY_BEFORE_MS) this.undecided.add(id);
-      if (answer.kind === 'there') there.push(answer.item);
-    });
-    await this.compare(there);
-  }
+/** How many rows differ in each column. */
+function columnsOf(changed: readonly Difference[]): Record<string, number> {
+  const columns: Record<string, number> = {};
+  for (const name of changed.flatMap((each) => each.columns))
+    columns[name] = (columns[name] ?? 0) + 1;
+  return columns;
 }

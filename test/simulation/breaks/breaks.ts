@@ -428,7 +428,7 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L17',
     name: 'verify does not compare answers',
-    file: 'src/sync/verify.ts',
+    file: 'src/sync/compare.ts',
     find: 'differingColumns(row, before, fields)',
     replace: 'differingColumns(row, before, [])',
   },

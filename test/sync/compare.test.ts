@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
 import { parseSelection } from '../../src/mirror/selection.ts';
-import { Comparison } from '../../src/sync/verify.ts';
+import { Comparison } from '../../src/sync/compare.ts';
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import { clock, formOf, NAME, row } from '../core/store-fixtures.ts';
 import { scratchFolder } from '../support/scratch.ts';
