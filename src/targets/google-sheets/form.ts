@@ -74,7 +74,7 @@ export class SheetForm extends SheetReader implements OpenForm {
     // Otherwise the next writer would take the last write for an unchecked one. If this fails, the next writer does it.
     const isUnsaid = this.#announced.length < (this.#kept?.announced.length ?? 0);
     if (isUnsaid) await this.commit({}).catch(() => {});
-    this.file.held.delete(this.state.formId);
+    this.file.opened.delete(this.state.formId);
   }
 
   protected override async readCells(): Promise<Table> {

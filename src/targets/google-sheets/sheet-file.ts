@@ -78,7 +78,7 @@ export class SheetFile {
   readonly api: SheetsApi;
   readonly clock: Clock;
   /** Forms that this process has open for writing. */
-  readonly held = new Set<string>();
+  readonly opened = new Set<string>();
   /** Updates the tabs for people if their text has changed. */
   show: (view: View) => Shown = () => NOTHING;
   #turn: Promise<unknown> = Promise.resolve();

@@ -78,7 +78,10 @@ export async function openSheetStore(
   return new SheetStore(file, options.name);
 }
 
-/** A target in a Google Sheet. */
+/**
+ * A target in a Google Sheet. To read the folder: `structure` is everything but cells, `rows` finds rows in cells, `reader` joins both to
+ * a form; `commit` and `erase` plan a write, `sheet-file` makes it, and `sweep` finds what people moved meanwhile.
+ */
 class SheetStore implements Store {
   readonly isMetered = true;
   readonly #file: SheetFile;
@@ -194,12 +197,12 @@ class SheetStore implements Store {
   async open({ id, slug, name }: FormIdentity): Promise<OpenForm> {
     const file = this.#file;
     // Another process may have it open, too. Only one of them gets its next write through.
-    if (file.held.has(id))
+    if (file.opened.has(id))
       throw new MirrorError(
         'TARGET_BUSY',
         `This process writes form ${slug} in target ${this.#name}.`,
       );
-    file.held.add(id);
+    file.opened.add(id);
     try {
       const view = await this.#file.refresh();
       const kept = documentIn(view.stateTab, id);
@@ -215,7 +218,7 @@ class SheetStore implements Store {
       const table = await this.#tableOf(view, document);
       const found = findForm(view, document, table);
       if (await this.#mendHeader(writer, found)) {
-        file.held.delete(id);
+        file.opened.delete(id);
         return await this.open({ id, slug, name });
       }
       const losses = [...found.losses];
@@ -238,7 +241,7 @@ class SheetStore implements Store {
       if (form.strays.length > 0) await form.erase({ kind: 'forget', ids: form.strays });
       return form;
     } catch (error) {
-      file.held.delete(id);
+      file.opened.delete(id);
       throw error;
     }
   }
