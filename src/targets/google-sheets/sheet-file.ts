@@ -251,10 +251,7 @@ export class SheetFile {
 /** Rejects if another process has written the form since this one last knew it. */
 function requireOwn(writer: Writer | null, stateTab: StateTab): void {
   if (writer === null || textIn(stateTab, documentKey(writer.formId)) === writer.text) return;
-  throw new MirrorError(
-    'TARGET_BUSY',
-    `Another process has written form ${writer.slug} in the sheet.`,
-  );
+  throw new MirrorError('TARGET_BUSY', `Another run has written form ${writer.slug} in the sheet.`);
 }
 
 /** The request makes tabs or columns, which are unknown before the next reading. */

@@ -200,7 +200,7 @@ class SheetStore implements Store {
     if (file.opened.has(id))
       throw new MirrorError(
         'TARGET_BUSY',
-        `This process writes form ${slug} in target ${this.#name}.`,
+        `Another run writes form ${slug} in target ${this.#name}.`,
       );
     file.opened.add(id);
     try {

@@ -423,7 +423,7 @@ export class SqlForm implements OpenForm {
         [JSON.stringify(state), JSON.stringify(fields), formId, this.#revision],
         new MirrorError(
           'TARGET_BUSY',
-          `Another process has written form ${slug} in target ${this.#options.name}.`,
+          `Another run has written form ${slug} in target ${this.#options.name}.`,
         ),
       );
       await last(tx);
