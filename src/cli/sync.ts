@@ -62,7 +62,7 @@ export async function sync(call: CommandCall<SyncFlags>): Promise<ExitCode> {
       if (dryRun) return app.dryRun(place, how, stop.signal);
       const onProgress = isWatched ? progressOf(copyName({ form, target }), host) : undefined;
       const isComparison = jobs.some((job) => job.isComparison);
-      const order = { ...how, isComparison, explainedAtMs: jobs[0]?.explainedAtMs, onProgress };
+      const order = { ...how, isComparison, polled: jobs[0]?.polled, onProgress };
       return app.run(place, order, stop.signal);
     },
     onRun(report) {

@@ -36,8 +36,13 @@ export const syncData = z.strictObject({
   target,
   /** It may take long. */
   isComparison: z.boolean(),
-  /** From a poll: see `SyncJob`. */
-  explainedAtMs: z.number().exactOptional(),
+  /** From a poll: see `Polled`. */
+  polled: z
+    .strictObject({
+      atMs: z.number(),
+      statuses: z.record(z.string().max(100), z.number()).nullable(),
+    })
+    .exactOptional(),
   /** How many deletions a person has accepted. */
   acceptDeletes: z.number().int().positive().exactOptional(),
 });

@@ -33,14 +33,14 @@ import { AGREEMENT, PAUSES, REST } from './records.ts';
 import { blankRun, type RunReport } from './run-form.ts';
 import { type Source } from '../forms/source.ts';
 import type { Mirror, Target } from './target.ts';
+import type { Polled } from './work.ts';
 import { mayWait, type WriteBackRule } from './write-back.ts';
 
 /** A form in a target that needs a run. */
 export interface SyncJob {
   readonly formId: string;
   readonly target: string;
-  /** As of this time, the poll's newest page explained everything that the counts of the workspace showed. */
-  readonly explainedAtMs?: number;
+  readonly polled?: Polled;
   /** Reads ranges that are due by their age. That may take long, so newcomers go first. */
   readonly isComparison: boolean;
 }
@@ -103,8 +103,8 @@ export async function poll(
       const known = new Set(spokenFor.map(({ state }) => state.formId));
       const jobs = new Set([...unsettled, ...(judged?.jobs ?? [])]);
       for (const formId of jobs) {
-        const explained = agreed && known.has(formId) && { explainedAtMs: agreed.atMs };
-        syncs.push({ formId, target: target.name, ...explained, isComparison: false });
+        const polled = known.has(formId) && judged?.polled && { polled: judged.polled };
+        syncs.push({ formId, target: target.name, ...polled, isComparison: false });
       }
       for (const formId of old) syncs.push({ formId, target: target.name, isComparison: true });
       for (const stored of spokenFor) {
@@ -224,6 +224,8 @@ interface Judged {
   readonly jobs: ReadonlySet<string>;
   /** When the workspace had what the target accounts for, without those forms; null if that is not known. */
   readonly agreed: Agreement | null;
+  /** What the counts say about those forms; null for nothing. */
+  readonly polled: Polled | null;
 }
 
 /** Finds the settled forms of a target that need a run. */
@@ -235,7 +237,7 @@ async function judge(
 ): Promise<Judged> {
   const { store } = target;
   const { spokenFor, rest } = groups;
-  const open = (jobs: ReadonlySet<string>): Judged => ({ jobs, agreed: null });
+  const open = (jobs: ReadonlySet<string>): Judged => ({ jobs, agreed: null, polled: null });
   const all = new Set(spokenFor.map(({ state }) => state.formId));
   const workspace = await ask();
   const { newest } = workspace;
@@ -269,11 +271,16 @@ async function judge(
       return {
         jobs: found,
         agreed: await agree(groups, found, store, workspace.askedAtMs, statuses !== null),
+        polled: { atMs: workspace.askedAtMs, statuses: null },
       };
     }
   }
   if (rest.length === 0) {
-    if (spokenFor.length === 1) return open(all);
+    if (spokenFor.length === 1)
+      return {
+        ...open(all),
+        polled: statuses && { atMs: workspace.askedAtMs, statuses },
+      };
     const named = await searchWorkspace(
       source,
       store,

@@ -30,36 +30,38 @@ export async function sync(work: Work): Promise<void> {
   const isReading = isDue(form.state);
   const startMs = target.clock.now();
   const first = await source.page({ formId: form.state.formId });
-  if (first.items.length > 0) await requireForms(work);
+  // For a form of more than one page, everything not yet known is requested at the same time.
+  await Promise.all([
+    first.items.length === 0 ? null : requireForms(work),
+    first.isLast ? null : learnLists(work, first, isReading),
+  ]);
   noteTotal(work, first.total);
   // A form that fits on one page needs no further step.
   if (await takeSnapshot(work, first, startMs)) return agree(work, startMs, true);
-  await learnLists(work, first, isReading);
+  if (first.isLast) await learnLists(work, first, isReading);
 
   // 1. Due: the ranges that are flagged, the newest last.
   if (isReading) await readDue(work, first);
 
-  // What the newest page of a poll explained is on the form's first page only if the list is sorted.
-  const { explainedAtMs } = asked;
-  if (explainedAtMs !== undefined && !isReading && profile.now.isSorted) {
+  // The newest submissions of a poll are on the form's first page only if the list is sorted.
+  let polled = isReading || !profile.now.isSorted ? undefined : asked.polled;
+  if (polled?.statuses === null) {
     const { total } = await readNewest(work, first);
     noteTotal(work, total);
     if (accountedInAll(form.state.tally) === total)
-      return agree(work, explainedAtMs, profile.now.hasWorkspaceStatuses === true);
+      return agree(work, polled.atMs, profile.now.hasWorkspaceStatuses === true);
+    polled = undefined;
   }
   let before: Counts | null = null;
   let hasFound = true;
   for (let moves = 0; moves < MOST_MOVES;) {
     // 2. Counts come before the newest: a submission that arrives in between can only add to the stored ones, like an
     // unseen deletion.
-    const askedAtMs = target.clock.now();
-    const statuses =
-      profile.now.hasStatuses === false
-        ? null
-        : await askCounts(source, { formId: form.state.formId });
+    const askedAtMs = polled?.atMs ?? target.clock.now();
+    const statuses = polled?.statuses ?? (await askOwnCounts(work));
     const { tally } = form.state;
     // 3. Newest: the submissions created since the watermark.
-    const newest = await readNewest(work);
+    const newest = await readNewest(work, polled && first);
     const { total } = newest;
     noteTotal(work, total);
     learnStatuses(work, statuses, total);
@@ -74,11 +76,15 @@ export async function sync(work: Work): Promise<void> {
     if (isStill && !hasFound) await readWhole(work);
     // Counts that may be older than what was read are asked again, once: in a busy form, every round sees a newcomer.
     else if (isCurrent || moves > 1) await narrowAll(work, statuses, total);
-    hasFound = !isDeepStrictEqual(form.state.tally, tally);
-    before = statuses;
+    hasFound = polled !== undefined || !isDeepStrictEqual(form.state.tally, tally);
+    [before, polled] = [statuses, undefined];
   }
   throw new Incomplete('MOVING');
 }
+
+/** The counts of the form; null if the source is known to ignore statuses. */
+const askOwnCounts = async ({ source, form, profile }: Work): Promise<Counts | null> =>
+  profile.now.hasStatuses === false ? null : askCounts(source, { formId: form.state.formId });
 
 /** The statuses in which a target accounts for another number than before. */
 function changedSince(before: Tally, after: Tally): Set<string> {

@@ -1,9 +1,21 @@
 import { liveRows, sumOf } from '../mirror/form-state.ts';
 import type { OpenForm } from '../mirror/port.ts';
 import type { Target } from './target.ts';
+import type { Counts } from './counts.ts';
 import { type ProfileRecord, type Span } from './profile.ts';
 import type { Sink } from './sink.ts';
 import { type ListQuery, type Page, PAGE, type Source } from '../forms/source.ts';
+
+/** What a poll's counts say about a form that needs a run. */
+export interface Polled {
+  /** Our clock just before the poll asked (milliseconds). */
+  readonly atMs: number;
+  /**
+   * The form's own counts, if it is the only one. Null: the poll's newest page explained everything that the counts of the workspace
+   * showed, so the form's total is enough.
+   */
+  readonly statuses: Counts | null;
+}
 
 /** Options of a run. */
 export interface RunOptions {
@@ -11,8 +23,8 @@ export interface RunOptions {
   readonly isFull?: boolean;
   /** Reads the ranges that are due by their age. */
   readonly isComparison?: boolean;
-  /** As of this time, a poll's newest page explained everything that the counts of the workspace showed, so the total is enough. */
-  readonly explainedAtMs?: number | undefined;
+  /** What the poll that asked for the run has counted. */
+  readonly polled?: Polled | undefined;
   /** How many deletions a person accepts; Infinity: all. With any, the run is full. */
   readonly acceptDeletes?: number | undefined;
   /** How long to wait for another process that writes to the form. */

@@ -19,7 +19,10 @@ export function describeSchedule(it: QueueIt): void {
     start,
   }) => {
     const handlers = new FakeHandlers(['new', 'old', 'quiet'], ['a', 'b']);
-    const syncs = [{ ...ordinary('new', 'b'), explainedAtMs: 5 }, comparison('old')];
+    const syncs = [
+      { ...ordinary('new', 'b'), polled: { atMs: 5, statuses: { NEW: 1 } } },
+      comparison('old'),
+    ];
     const odd = [ordinary('nul \0'), ordinary('half \ud83d'), ordinary('new', 'gone')];
     handlers.found = () => ({ syncs: [...syncs, ...odd], writeBacks: ['nul \0'] });
     const both = { schedule: { everyMs: 200 }, targets: ['a', 'b'], writesBack: true };

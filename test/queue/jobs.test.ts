@@ -54,14 +54,19 @@ describe('a job', () => {
   });
 
   it('contains an order unchanged, and nothing else', () => {
-    const order = { formId: 'f', target: 'a', isComparison: true, explainedAtMs: 1 };
+    const order = {
+      formId: 'f',
+      target: 'a',
+      isComparison: true,
+      polled: { atMs: 1, statuses: null },
+    };
     const whole = { ...order, acceptDeletes: 3 };
     expect(syncData.parse(JSON.parse(JSON.stringify(whole)))).toEqual(whole);
     for (const odd of [
       { acceptDeletes: 0 },
       { isComparison: 'yes' },
       { answers: {} },
-      { explainedAtMs: null },
+      { polled: { atMs: 1 } },
     ]) {
       expect(syncData.safeParse({ ...whole, ...odd }).success).toBe(false);
     }
