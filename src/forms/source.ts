@@ -51,6 +51,8 @@ const MAX_ITEMS = 100_000;
 const MOST_IDLE = 3;
 /** After this many submissions without a response, including retries, each further one is requested only once. */
 const PATIENCE = 10;
+/** The most other forms that are asked. */
+const MOST_OTHERS = 5;
 /** A form that is removed while the list is read can move another one out of sight; a second reading finds it. */
 const FORM_ROUNDS = 2;
 
@@ -139,12 +141,13 @@ export class Source {
     // Submissions that name their form are checked when they are stored.
     if (named.length > 0 && !named.includes('')) return true;
     const { forms } = await this.forms();
-    const another = forms.find(({ id }) => id !== formId);
-    if (another === undefined) return null;
-    const other = await this.#totalOf(another.id);
+    const others = forms.filter(({ id }) => id !== formId).slice(0, MOST_OTHERS);
+    if (others.length === 0) return null;
+    let other: number | null = null;
+    for (const { id } of others) other ??= await this.#totalOf(id);
     const own = await this.count({ formId });
     const after = await this.count({});
-    // If the other form does not answer, it has at least one submission, unless this form has all.
+    // If other forms do not answer, they have at least one submission, unless this form has all.
     const sum = (own ?? 0) + (other ?? 1);
     // If everything was deleted in the meantime, nothing is known.
     if (sum === 0) return (after ?? 0) > 0 ? null : false;

@@ -67,6 +67,8 @@ async function sweepOnce(work: Work, span: Span, isNew: boolean, first?: Page): 
   for await (const page of pagesOf(work, queryOf(work.profile.now, span), first)) {
     sweep.add(shownOf(page, span));
     await sink.add(page.items);
+    // Whatever enters a list without an end while it is read for the first time looks like what was there.
+    if (isNew && span.toMs === null && !page.isLast) sweep.noteNewcomer();
     if (isNew || before !== null || page.isLast) continue;
     await sink.flush();
     before = accountedInAll(work.form.state.tally);

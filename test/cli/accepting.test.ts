@@ -76,8 +76,8 @@ describe('what jobs do', () => {
     const { act, running } = mirrorOf({ a: 0, b: 0, c: 0 });
     running.add('b').add('c');
     expect(await act({ do: 'sync', form: FORM.id, target: null })).toEqual([
-      { ok: true, text: expect.stringMatching(/^\S+ in a: brought up to date as soon/) },
-      { ok: true, text: expect.stringMatching(/^\S+ in b, \S+ in c: a run is in progress/) },
+      { ok: true, text: expect.stringMatching(/^\S+ → a: brought up to date as soon/) },
+      { ok: true, text: expect.stringMatching(/^\S+ → b, \S+ → c: a run is in progress/) },
     ]);
   });
 
