@@ -151,7 +151,7 @@ describe('docker-compose.yml', () => {
     expect(services['start']?.ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/)]);
   });
 
-  it('keeps the records of processes in a volume, and does not start wrong settings again and again', () => {
+  it('keeps the records of failures and notifications in a volume, and does not start wrong settings again and again', () => {
     for (const name of ['start', 'worker']) {
       const { environment = {}, volumes: own = [], entrypoint } = services[name] ?? {};
       expect(environment['DATA_DIR']).toBe('/data');

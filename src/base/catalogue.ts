@@ -227,7 +227,7 @@ const ROWS = {
     meaning:
       'No run has ended, and no poll has found the form unchanged, for longer than the schedule explains.',
     remedy:
-      'Check that start or a worker is running, and start it again if it is not. Its log says why it ended.',
+      'Check that start is running, or the timer that runs sync. If start has ended, its log says why: start it again.',
   },
   QUEUE_FAILED: {
     scope: 'queue',

@@ -161,7 +161,7 @@ const checkReceivers =
       const message = `${receiver.name}: ${problem ?? 'The test message was accepted.'}`;
       return { ok: problem === null, message };
     });
-    const none = { ok: !isTest, mistaken: isTest, message: NO_RECEIVERS };
+    const none = isTest ? { ok: false, mistaken: true, message: NO_TEST } : fine(NO_RECEIVERS);
     const { host } = URL.parse(notify.heartbeatUrl ?? '') ?? {};
     const beats = { ...fine(`goes to ${host} while nothing has failed`), subject: 'heartbeat' };
     return [
@@ -171,3 +171,4 @@ const checkReceivers =
   };
 
 const NO_RECEIVERS = 'are off: neither ALERT_WEBHOOK_URL nor ALERT_EMAIL_TO is set';
+const NO_TEST = 'No test message was sent. Set ALERT_WEBHOOK_URL or ALERT_EMAIL_TO.';

@@ -78,7 +78,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: 'check',
     summary:
-      'Tries settings, key, forms, fields, targets, queue and receivers, and says how to fix what fails.',
+      'Tries settings, key, forms, fields, targets and queue, judges the copies, and says how to fix what fails.',
     examples: ['forms-mirror check', 'forms-mirror check --alert', 'forms-mirror check --json'],
     options: [
       option('--alert', 'also send a test message to every receiver of notifications'),

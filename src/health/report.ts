@@ -95,7 +95,7 @@ export interface ShownPause extends Pause {
   readonly command: string;
 }
 
-/** `slug`: the form's; `target`: its name. */
+/** Adds the command line that ends a pause. `slug`: the form's; `target`: its name. */
 export const shownPause = (pause: Pause, slug: string, target: string): ShownPause => {
   return { ...pause, command: resumeCommand(pause, slug, target) };
 };

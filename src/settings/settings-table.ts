@@ -165,7 +165,7 @@ export const SETTINGS = {
     heading: 'Write-back',
     schema: take.oneOf(STATUSES),
     whenUnset: 'the source is never changed',
-    meaning: `The status that a submission gets at the source after every target has stored it: ${STATUSES.map((each) => `\`${each}\``).join(', ')}.`,
+    meaning: `The status that a submission gets at the source after every target has stored it. One of ${STATUSES.map((each) => `\`${each}\``).join(', ')}.`,
     example: 'DONE',
   },
   MARK_FROM: {

@@ -248,7 +248,7 @@ async function judge(
   // A workspace that has shown nothing yet may be one that cannot be asked without a form, so each form is asked. If lists are not
   // sorted, the first page does not show the newest submissions, and a newcomer beside a deletion moves no count. Items that do not
   // name their form explain nothing.
-  const isNamed = newest.items.every(({ submission }) => (submission?.formId ?? '') !== '');
+  const isNamed = newest.items.every(({ submission }) => submission?.formId !== '');
   if (profile.now.hasWorkspaceStatuses === null || !profile.now.isSorted || !isNamed)
     return open(all);
 

@@ -16,8 +16,9 @@ const [MOST_READINGS, MOST_IDLE] = [24, 2];
 
 /**
  * Reads the submissions created within a span, stores them, and proves that none was missed; then settles those that the proven
- * list did not show. `isNew`: the span was never read to its end. If a reading that was interrupted has stored a submission that is
- * gone now, the form's total shows it. Throws Incomplete if nothing can be proven.
+ * list did not show. A list of one status that moves proves nothing, and is left to the next round. `isNew`: nothing that the target
+ * has of the span needs to be there, because it was never read to its end or people removed rows. If a stored submission is gone, the
+ * form's total shows it. Throws Incomplete if nothing can be proven.
  */
 export async function readRange(
   work: Work,
@@ -33,6 +34,7 @@ export async function readRange(
     work.profile.learn({ bounds: 'none' });
     return readWhole(work);
   }
+  if (span.status !== undefined) return;
   if (verdict === 'contradiction') throw contradiction(sweep, span);
   const cutMs = divided < MOST_DIVISIONS ? await middleOf(work.form, work.profile.now, span) : null;
   if (cutMs === null) return readFromBases(work, span);

@@ -43,8 +43,10 @@ export async function sync(work: Work): Promise<void> {
   // 1. Due: the ranges that are flagged, the newest last.
   if (isReading) await readDue(work, first);
 
-  // The newest submissions of a poll are on the form's first page only if the list is sorted.
-  let polled = isReading || !profile.now.isSorted ? undefined : asked.polled;
+  // The newest submissions of a poll are on the form's first page only if the list is sorted. The poll knew nothing of what people
+  // changed since, which took the claim back.
+  const isAsPolled = !isReading && profile.now.isSorted && form.state.submissionsAsOfMs !== null;
+  let polled = isAsPolled ? asked.polled : undefined;
   if (polled?.statuses === null) {
     const { total } = await readNewest(work, first);
     noteTotal(work, total);
@@ -130,7 +132,9 @@ async function agrees(
   const { form, profile } = work;
   const stored = accounted(form.state.tally);
   if (sumOf(stored.values()) !== total) return false;
-  if (statuses === null || profile.now.hasStatuses === false) return true;
+  // Without counts by status, only the first page of a sorted list has its total and its newest submissions as of the same instant.
+  if (statuses === null || profile.now.hasStatuses === false)
+    return changed.size === 0 || profile.now.isSorted;
   const isEqual = Object.entries(statuses).every(
     ([status, count]) => changed.has(status) || (stored.get(status) ?? 0) === count,
   );

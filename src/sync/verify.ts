@@ -78,8 +78,9 @@ export async function verifyForm(
   const { tally = EMPTY_TALLY, storedUnder: before = null } = stored?.state ?? {};
   const pause = pauseOf(await PAUSES.read(store), formId);
   const [lastRun] = stored?.runs ?? [];
-  // Two polls bring every change, unless runs fail (L6).
-  const recentMs = lastRun?.outcome === 'failed' ? Infinity : startedAtMs - 2 * pollMs - RUN_MS;
+  // Two polls bring every change, unless the form is paused or runs fail (L6).
+  const recentMs =
+    pause !== null || lastRun?.outcome === 'failed' ? Infinity : startedAtMs - 2 * pollMs - RUN_MS;
   const denied: string[] = [];
   const first = comparison.found;
   // A table that is all wrong needs no second look.

@@ -240,7 +240,7 @@ async function writeOne(
   const before = await read(source, id);
   if (typeof before === 'string') return { shown: null, what: 'failed', reason: before };
   const status = statusOf(before);
-  if (status === undefined || !from.includes(status))
+  if (status === null || !from.includes(status))
     return { shown: before, what: 'adopted', reason: '' };
   let refusal: string | null = null;
   const readAtMs = clock.now();
@@ -282,7 +282,11 @@ async function read(source: Source, id: string): Promise<SubmissionItem | string
   return answer.kind === 'there' ? answer.item : `submission ${id}: ${answer.reason}`;
 }
 
-const statusOf = (item: SubmissionItem | null): string | undefined => item?.submission?.status;
+/** Null if the response omits it: then it is not known whether it may be changed. */
+const statusOf = (item: SubmissionItem | null): string | null => {
+  const status = item?.submission?.status ?? '';
+  return status === '' ? null : status;
+};
 
 /** Stores the latest reading in every target, even if one fails; the next job does the rest. */
 async function storeAll(
@@ -291,7 +295,10 @@ async function storeAll(
   { from }: WriteBackRule,
   atMs: number,
 ): Promise<void> {
-  const shown = [...results.values()].flatMap(({ shown: item }) => item ?? []);
+  // If a response has no status, the stored status stays.
+  const shown = [...results.values()].flatMap(({ shown: item }) =>
+    item === null || statusOf(item) === null ? [] : [item],
+  );
   const entries: Entry[] = [];
   const done: string[] = [];
   for (const [id, { what, reason, shown: item }] of results) {

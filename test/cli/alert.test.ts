@@ -33,7 +33,7 @@ describe('check --alert', () => {
   it('exits 2 if no receiver is set', async () => {
     const { env } = await openPlace({ submissions: 1 });
     const { code, stdout } = await runCli(['check', '--alert'], env);
-    expect(stdout).toContain('✗ notifications: are off: neither ALERT_WEBHOOK_URL nor');
+    expect(stdout).toContain('✗ notifications: No test message was sent. Set ALERT_WEBHOOK_URL or');
     expect(code).toBe(2);
   });
 });

@@ -391,7 +391,7 @@ function serverCases(place: () => Place, { store, values, write }: Bed): void {
     await expect(two.open(form)).rejects.toMatchObject({
       code: 'TARGET_BUSY',
       // It may be one of the same process.
-      message: expect.stringContaining('Another run writes form writers'),
+      message: expect.stringContaining('Another run is writing to form writers'),
     });
     await place().server?.endHolders();
     await using again = await store();

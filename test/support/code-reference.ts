@@ -12,7 +12,7 @@ export const NOTICES: Readonly<Record<NoticeCode, readonly [meaning: string, rem
   ],
   ROWS_WITHOUT_ID: [
     'A row has no submission ID and is not updated. If it lost the ID, the submission has a new row.',
-    'Move your notes to the new row and delete the old one.',
+    'Move your notes to the new row and delete the old one. Move a row of your own to another tab.',
   ],
   CELLS_PROTECTED: [
     'A protection or a merge keeps the mirror from writing some cells.',

@@ -14,16 +14,17 @@ import {
 /* Computes what a form accounts for, and its entries after a change, from rows and entries in memory. */
 
 /** The part of a row that is counted. */
-export type LedgerRow = Omit<StoredRow, 'cells'>;
+export type CountedRow = Omit<StoredRow, 'cells'>;
 
 /** By {@link entryKey}. */
 export type Entries = ReadonlyMap<string, Entry>;
 
+/** The key of an entry among a form's entries: its kind and ID. */
 export const entryKey = ({ kind, id }: Pick<Entry, 'kind' | 'id'>): string => `${kind} ${id}`;
 
 /** What a query's submissions amount to, by status and time: live rows, plus and minus what entries add and subtract. */
 export function countsOf(
-  rows: ReadonlyMap<string, LedgerRow>,
+  rows: ReadonlyMap<string, CountedRow>,
   entries: Entries,
   query: CountQuery,
   grain: Grain,
@@ -47,7 +48,8 @@ export function countsOf(
   return [...counts.values()].filter(({ count }) => count !== 0);
 }
 
-export function tallyOf(rows: ReadonlyMap<string, LedgerRow>, entries: Entries): Tally {
+/** The tally of a form: its live rows by status, its deleted rows, and its entries by kind. */
+export function tallyOf(rows: ReadonlyMap<string, CountedRow>, entries: Entries): Tally {
   const live = new Map<string, number>();
   const missing = new Map<string, number>();
   const unstored = new Map<string, number>();
@@ -115,7 +117,7 @@ export function entriesAfter(
 export function forgetIn(
   entries: Map<string, Entry>,
   id: string,
-  row: LedgerRow | undefined,
+  row: CountedRow | undefined,
   { digest, atMs }: { readonly digest: string; readonly atMs: number },
 ): void {
   const listed = entries.get(entryKey({ kind: 'rejected', id }));

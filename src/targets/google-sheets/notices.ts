@@ -39,7 +39,7 @@ export function noticesOf(
         `On the tab "${title}" these rows have no submission ID: ${rows}. The values there stay, and are not updated. If a row ` +
         'lost its ID and the source still has the submission, it is written again in a new row.',
       'Move your notes to the row that shows the submission now, and delete the one without an ID; or bring the ID back ' +
-        '(Edit › Undo, or File › Version history) and delete the new row. Move rows that people added to a tab of your own.',
+        '(Edit › Undo, or File › Version history) and delete the new row. Move rows that people added here to another tab.',
     ),
   ];
 }

@@ -1,6 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { canonicalTime } from '../../mirror/canonical-time.ts';
-import type { LedgerRow } from './accounting.ts';
+import type { CountedRow } from './accounting.ts';
 import type { StoredRow } from '../../mirror/port.ts';
 import type { Cell } from '../../mirror/types.ts';
 import { spansOf } from './api/a1.ts';
@@ -20,7 +20,7 @@ export type Columns = ReadonlyMap<ColumnKey, number>;
 export type Table = ReadonlyMap<ColumnKey, readonly ReadValue[]>;
 
 /** A row as the store remembers it, without its answers. */
-export interface KnownRow extends LedgerRow {
+export interface KnownRow extends CountedRow {
   /** A digest of its cells, by the columns of the encoder; null until those are known. */
   readonly print: string | null;
 }

@@ -80,7 +80,7 @@ export async function openSheetStore(
 
 /**
  * A target in a Google Sheet. To read the folder: `structure` is everything but cells, `rows` finds rows in cells, `reader` joins both to
- * a form; `commit` and `erase` plan a write, `sheet-file` makes it, and `sweep` finds what people moved meanwhile.
+ * a form; `commit` and `erase` plan a write, `sheet-file` makes it, and `sweep` finds what people moved during the write.
  */
 class SheetStore implements Store {
   readonly isMetered = true;
@@ -200,7 +200,7 @@ class SheetStore implements Store {
     if (file.opened.has(id))
       throw new MirrorError(
         'TARGET_BUSY',
-        `Another run writes form ${slug} in target ${this.#name}.`,
+        `Another run is writing to form ${slug} in target ${this.#name}.`,
       );
     file.opened.add(id);
     try {

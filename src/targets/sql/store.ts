@@ -211,7 +211,7 @@ export class SqlStore implements Store {
     if (lease === null)
       throw new MirrorError(
         'TARGET_BUSY',
-        `Another run writes form ${identity.slug} in target ${this.#options.name}.`,
+        `Another run is writing to form ${identity.slug} in target ${this.#options.name}.`,
       );
     try {
       return await database.transaction((tx) => this.#openIn(tx, identity, lease));

@@ -21,9 +21,10 @@ import { Swallowed } from './errors.ts';
 const SYSTEM = ['id', 'status', 'created_at'];
 
 /*
- * How a batch of rows gets into the form's table. Into a table that this run has made, and that no person has changed, rows are
- * loaded straight; its primary key refuses those that are not new. All others go into a temporary table; the database joins it with
- * the form's table to find what is new or differs.
+ * How a batch of rows gets into the form's table. Into a table that this run has made, rows are loaded straight; its primary key
+ * refuses those that are not new. A trigger that a person adds during that run is not noticed: rows that it removed are missing when
+ * the form is next opened, and answers that it changed differ at the next row comparison. All others go into a temporary table; the
+ * database joins it with the form's table to find what is new or differs.
  */
 
 /** The temporary table for the rows of a batch. In statements it is `s`, and the form's table is `t`. */

@@ -179,8 +179,8 @@ export const BREAKS: readonly Break[] = [
     law: 'L7',
     name: 'the status at the source is not read',
     file: 'src/sync/write-back.ts',
-    find: 'if (status === undefined || !from.includes(status))',
-    replace: 'if (status === undefined)',
+    find: 'if (status === null || !from.includes(status))',
+    replace: 'if (status === null)',
   },
   {
     law: 'L7',
