@@ -127,6 +127,9 @@ describe('verify', () => {
       ok: true,
       forms: [{ outcome: 'lagging', lagging: { count: 1, ids: [id] } }],
     });
+    await runCli(['pause', '--form', 'customer-feedback'], env);
+    // No run will bring it.
+    expect((await runCli(only, env)).code).toBe(1);
   });
 });
 

@@ -38,6 +38,25 @@ describe('L7: status changes that write-back could not make', () => {
     expect(explained.stdout).toMatch(words);
   });
 
+  it('are not tried where the source shows no status by ID: it is not known, and the stored one stays', async () => {
+    const { env, sandbox } = await openPlace({ submissions: 30 });
+    const { id: formId } = sandbox.store.formBySlug('customer-feedback')!;
+    const [first, ...others] = sandbox.store.all(formId);
+    const { id, createdAt, data } = first!;
+    for (const other of others) sandbox.store.setStatus(other.id, 'PAID');
+    sandbox.store.setStatus(id, 'NEW');
+    const body = JSON.stringify({ id, formId, createdAt, data });
+    sandbox.faults.add({ path: `/submissions/${id}`, status: 200, body, ...EVERYTHING });
+    await runCli(['sync', '--form', 'customer-feedback'], { ...env, ...MARK });
+    expect(sandbox.requests.filter(({ method }) => method === 'PATCH')).toEqual([]);
+    const { stdout } = await runCli(['export', 'customer-feedback', '--format', 'jsonl'], env);
+    const rows = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object);
+    expect(rows).toContainEqual(expect.objectContaining({ id, status: 'NEW' }));
+  });
+
   it('ends after a batch in which nothing was written, instead of repeating it for thousands of submissions', async () => {
     const { env, sandbox } = await openPlace({ submissions: 1_200 });
     const form = sandbox.store.formBySlug('customer-feedback');
