@@ -202,16 +202,22 @@ export class App implements AsyncDisposable {
    */
   run(place: RunPlace, options: RunOptions, signal: AbortSignal): Promise<RunReport> {
     return withLogFields({ runId: randomUUID() }, async () => {
+      let wasEmpty = false;
+      const onEmpty = async (form: FormIdentity): Promise<void> => {
+        wasEmpty = true;
+        await this.#keep(this.#noteLoss(form, place.target));
+      };
       const report = await this.#run(place, signal, (target, form) =>
-        runForm(target, form, options, signal),
+        runForm(target, form, { ...options, onEmpty }, signal),
       );
+      if (report.outcome === 'gone' || wasEmpty) this.planner.expire(report.target);
       if (report.code === 'USAGE') {
         // Anyone with access to the queue can add a job. A run that the settings do not ask for is not a problem of a form.
         this.logger.warn({ target: report.target }, `A run is refused: ${report.error}`);
         return report;
       }
       await this.#keep(this.dataDir.noteRun(report));
-      await this.#keep(this.#noteCopy(report));
+      await this.#keep(this.dataDir.noteCopy(report, this.#addressOf(report.target)));
       return report;
     });
   }
@@ -239,7 +245,6 @@ export class App implements AsyncDisposable {
       report = blankRun(form, target, toMirrorError(error), startedAtMs, clock.now());
     }
     if (report.code !== 'USAGE') events.emit('run.ended', report);
-    if (report.outcome === 'gone' || report.wasEmpty) this.planner.expire(target);
     return report;
   }
 
@@ -252,12 +257,14 @@ export class App implements AsyncDisposable {
     throw new MirrorError('USAGE', `There is no form ${safeText(formId, 100)}.`);
   }
 
-  /** Records in DATA_DIR which target has which forms, and logs when a target that had a form was found empty. */
-  async #noteCopy(report: RunReport): Promise<void> {
-    const { form, target } = report;
+  #addressOf(target: string): string {
+    return this.settingsOf(target).address.shown;
+  }
+
+  /** Records in DATA_DIR, and logs, that a target no longer has a form that it had. */
+  async #noteLoss(form: FormIdentity, target: string): Promise<void> {
     const nowMs = this.clock.now();
-    const address = this.settingsOf(target).address.shown;
-    if (!(await this.dataDir.noteCopy(report, address, nowMs))) return;
+    if (!(await this.dataDir.noteLoss(target, this.#addressOf(target), form.id, nowMs))) return;
     const about = { form: form.id, slug: form.slug, target, code: 'COPY_REFILLED' };
     const text = refilledText(form, target, nowMs);
     this.logger.warn(about, `${text} ${PROBLEMS.COPY_REFILLED.remedy}`);

@@ -124,18 +124,18 @@ const checkTarget =
   };
 
 /**
- * The copies, in the report's own line: `status` shows each with its problems. A failed one fails the check, except a stale one: a
- * check is often made before a start.
+ * The copies, in the report's own line: `status` shows each with its problems. Copies without problems are only counted, because
+ * another check may have failed. A failed copy fails the check, except a stale one: a check is often made before a start.
  */
 const checkCopies: Check = async (app, host) => {
-  const { state, title, problems, targets, forms } = await reportNow(app, host);
+  const { state, title, summary, problems, targets, forms } = await reportNow(app, host);
   const ofTargets = targets.flatMap(({ problem }) => problem ?? []);
   const ofForms = forms.flatMap((form) => form.problems);
   const failures = [...problems, ...ofTargets, ...ofForms].filter(({ level }) => level === 'error');
   const remedy = 'forms-mirror status shows each copy, and what to do';
   const needsLook = state === 'failed' || state === 'attention' || state === 'paused';
   const ok = failures.every(({ code }) => code === 'STALE');
-  return [{ ok, message: title, remedy: needsLook ? remedy : null }];
+  return [{ ok, message: state === 'ok' ? summary : title, remedy: needsLook ? remedy : null }];
 };
 
 /** Whether the queue can be reached and is safe to use. The embedded one is not opened, because a process may be using it. */

@@ -83,23 +83,19 @@ export class DataDir {
     await this.#source.write({ code, message, sinceMs: before?.sinceMs ?? atMs, atMs });
   }
 
-  /**
-   * Records that a target has a form, once a run has brought it up to date. True if the target had it before and the run found it
-   * empty; that time is recorded, too.
-   */
-  async noteCopy(
-    { target, form, outcome, wasEmpty }: RunReport,
-    address: string,
-    atMs: number,
-  ): Promise<boolean> {
+  /** Records that the target at this address has a form, once a run has brought it up to date. */
+  async noteCopy({ target, form, outcome }: RunReport, address: string): Promise<void> {
     const file = this.#copies.of(target, address, form.id);
-    const isKnown = (await file.read()) !== null;
-    const isRefill = isKnown && wasEmpty;
-    if (isRefill || (!isKnown && (outcome === 'ok' || outcome === 'held'))) {
-      const refilledAtMs = isRefill ? atMs : null;
-      await file.write({ target, address, formId: form.id, refilledAtMs });
-    }
-    return isRefill;
+    if ((outcome !== 'ok' && outcome !== 'held') || (await file.read()) !== null) return;
+    await file.write({ target, address, formId: form.id, refilledAtMs: null });
+  }
+
+  /** Records that the target at this address no longer has a form that it had. False: it never had it. */
+  async noteLoss(target: string, address: string, formId: string, atMs: number): Promise<boolean> {
+    const file = this.#copies.of(target, address, formId);
+    if ((await file.read()) === null) return false;
+    await file.write({ target, address, formId, refilledAtMs: atMs });
+    return true;
   }
 
   /** When the copy in a target at this address was last found gone, by form ID. */

@@ -25,8 +25,6 @@ export interface RunReport extends Run {
   readonly form: FormIdentity;
   readonly target: string;
   readonly code: ProblemCode | null;
-  /** The target had nothing of the form before. */
-  readonly wasEmpty: boolean;
   /** How many submissions the target accounts for; null if it was not opened. */
   readonly accounted: number | null;
   /** The claim about the copy after the run; null if the target was not opened, or did not store the record of the run. */
@@ -75,11 +73,11 @@ export async function runForm(
 
   await using sink = opened;
   const { form, reasons } = sink;
-  const wasEmpty = form.state.ranges.length === 0;
   const notices: TargetNotice[] = [];
   let ending: MirrorError | null;
   let isWhole = false;
   try {
+    if (form.state.ranges.length === 0) await asked.onEmpty?.(identityOf(form.state));
     const profile = await loadProfile(target);
     const work = {
       target,
@@ -109,7 +107,6 @@ export async function runForm(
       ...counted(sink.applied, form.state),
       held: form.state.tally.held,
       isWhole,
-      wasEmpty,
       accounted: accountedInAll(form.state.tally),
       claim: isRecorded ? claimOf(form.state, null) : null,
       reasons,
@@ -199,7 +196,6 @@ export const blankRun = (
   requests: 0,
   held: 0,
   isWhole: false,
-  wasEmpty: false,
   accounted: null,
   claim: null,
   reasons: [],

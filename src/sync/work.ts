@@ -1,5 +1,6 @@
 import { liveRows, sumOf } from '../mirror/form-state.ts';
 import type { OpenForm } from '../mirror/port.ts';
+import type { FormIdentity } from '../mirror/types.ts';
 import type { Target } from './target.ts';
 import type { Counts } from './counts.ts';
 import { type ProfileRecord, type Span } from './profile.ts';
@@ -29,6 +30,8 @@ export interface RunOptions {
   readonly acceptDeletes?: number | undefined;
   /** How long to wait for another process that writes to the form. */
   readonly waitMs?: number | undefined;
+  /** Called before the first commit if the target has nothing of the form. If the process is killed later, the next run is not told. */
+  readonly onEmpty?: ((form: FormIdentity) => Promise<void>) | undefined;
   /** Called as the run progresses, with the number of submissions seen and the total. */
   readonly onProgress?: ((seen: number, total: number) => void) | undefined;
 }

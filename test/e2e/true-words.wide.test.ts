@@ -116,7 +116,7 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
       await reports(scene, names('QUEUE_FAILED'));
     },
     // The report of a command does not look at the queue: the copy is as of the time that it names, until two polls are missing.
-    true: ['exit code', 'status', 'check', 'verify', 'sync'],
+    true: ['exit code', 'status', 'verify', 'sync'],
   },
 };
 

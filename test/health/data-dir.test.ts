@@ -79,20 +79,21 @@ describe('DATA_DIR', () => {
   });
 
   it('recognizes that a copy is gone if this target at this address has held it', async () => {
-    const note = (outcome: OutcomeName, wasEmpty: boolean, atMs: number, address = 'a') =>
-      dataDir.noteCopy({ ...ended(outcome), wasEmpty }, address, atMs);
-    expect(await note('failed', true, 1)).toBe(false);
+    const note = (outcome: OutcomeName, address = 'a') => dataDir.noteCopy(ended(outcome), address);
+    const lose = (atMs: number, address = 'a') => dataDir.noteLoss('db', address, FORM_A.id, atMs);
+    expect(await lose(1)).toBe(false);
+    await note('failed');
     expect(await dataDir.refills('db', 'a')).toEqual(new Map());
-    expect(await note('ok', true, 2)).toBe(false);
-    expect(await note('held', false, 3)).toBe(false);
+    await note('ok');
     expect(await dataDir.refills('db', 'a')).toEqual(new Map([[FORM_A.id, null]]));
-    expect(await note('failed', true, 4)).toBe(true);
-    expect(await note('ok', false, 5)).toBe(false);
+    expect(await lose(4)).toBe(true);
+    await note('held');
     expect(await dataDir.refills('db', 'a')).toEqual(new Map([[FORM_A.id, 4]]));
     expect(await dataDir.refills('db', 'b')).toEqual(new Map());
     expect(await dataDir.refills('sheet', 'a')).toEqual(new Map());
     // Another database under the same name is new, not emptied.
-    expect(await note('ok', true, 6, 'b')).toBe(false);
+    expect(await lose(6, 'b')).toBe(false);
+    await note('ok', 'b');
     expect(await dataDir.refills('db', 'b')).toEqual(new Map([[FORM_A.id, null]]));
   });
 
