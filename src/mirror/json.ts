@@ -74,7 +74,8 @@ export function isTooDeep(value: unknown): boolean {
     const below: unknown[] = [];
     for (const part of level) {
       if (typeof part !== 'object' || part === null || part instanceof ExactNumber) continue;
-      for (const each of Object.values(part)) below.push(each);
+      for (const each of Array.isArray(part) ? part : Object.values(part))
+        if (typeof each === 'object') below.push(each);
     }
     level = below;
   }

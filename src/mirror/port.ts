@@ -110,8 +110,6 @@ export interface OpenForm extends ReadForm {
    * every range is due.
    */
   readonly losses: readonly string[];
-  /** The most rows that a commit should have. */
-  readonly batchRows: number;
   /**
    * Updates what the target knows about the form's fields: labels, positions, and whether they are still in the form, also for
    * fields that are no longer selected. `fields`: the selected ones, including those that the form no longer has. Idempotent.

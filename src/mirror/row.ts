@@ -56,7 +56,8 @@ export class Join {
   meet(items: readonly SubmissionItem[]): boolean {
     const before = this.#places.size;
     for (const { submission } of items)
-      for (const id of Object.keys(submission?.data ?? {})) {
+      // Not Object.keys, which makes a list for each submission.
+      for (const id in submission?.data) {
         if (!this.#isNew(id)) continue;
         if (id.length > MAX_FIELD_ID || this.#unlisted >= MAX_UNLISTED_FIELDS) {
           this.#isAnyLeftOut = true;

@@ -7,8 +7,8 @@ import { Join } from '../mirror/row.ts';
 import { requireUnpaused, type Target } from './target.ts';
 import { Incomplete } from './work.ts';
 
-/** A batch is stored when it has this many answers, or as many rows as the target takes at once. */
-const BATCH_ANSWERS = 200_000;
+/** A batch is stored when it has this many rows or answers. */
+const [BATCH_ROWS, BATCH_ANSWERS] = [2_000, 200_000];
 
 export const NOTHING_APPLIED: Applied = {
   inserted: 0,
@@ -52,14 +52,14 @@ export class Sink implements AsyncDisposable {
   /** The form as the source showed it. */
   #shown: Form;
   /** The number of rows at which a batch is stored. */
-  #most = 1;
+  #most = BATCH_ROWS;
   /** The batch by submission: rows, and for each of its items its entry, if any. */
   #rows = new Map<string, Row>();
   #entries = new Map<string, Entry | null>();
   #storing: Promise<void> = Promise.resolve();
   #beingStored = 0;
-  /** The creation time of the newest submission that was added (milliseconds); null before the first with a date. */
-  topMs: number | null = null;
+  /** The newest creation time of a submission that was added. Canonical times are in the order of their texts. */
+  #newest = '';
 
   constructor({ target, source, form, shown, joining, reasons }: SinkParts) {
     [this.#target, this.#source, this.form] = [target, source, form];
@@ -72,6 +72,11 @@ export class Sink implements AsyncDisposable {
     return this.#entries.size + this.#beingStored;
   }
 
+  /** The creation time of the newest submission that was added (milliseconds); null before the first with a date. */
+  get topMs(): number | null {
+    return this.#newest === '' ? null : Date.parse(this.#newest);
+  }
+
   /** Releases the form's lease. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.form[Symbol.asyncDispose]();
@@ -80,14 +85,14 @@ export class Sink implements AsyncDisposable {
   /** Prepares the columns. Call it before the first item. */
   async prepare(): Promise<void> {
     const { fields } = this.#join;
-    this.#most = Math.min(this.form.batchRows, BATCH_ANSWERS / Math.max(1, fields.length));
+    this.#most = Math.min(BATCH_ROWS, BATCH_ANSWERS / Math.max(1, fields.length));
     await this.form.prepare(this.#shown, fields);
   }
 
   /** Takes the items of a page. Throws Incomplete if an item names another form. */
   async add(items: readonly SubmissionItem[]): Promise<void> {
     for (const { submission } of items)
-      if (submission !== null && !['', this.#shown.id].includes(submission.formId))
+      if (submission !== null && submission.formId !== '' && submission.formId !== this.#shown.id)
         throw new Incomplete('FOREIGN');
     if (this.#join.meet(items)) {
       await this.flush();
@@ -97,13 +102,15 @@ export class Sink implements AsyncDisposable {
       await this.prepare();
     }
     const atMs = this.#target.clock.now();
-    const joined = items.map((item) => this.#join.item(item, atMs));
-    const taken = await this.form.take(joined.flatMap(({ row }) => row ?? []));
-    for (const [at, { key }] of items.entries()) this.#entries.set(key, joined[at]?.entry ?? null);
-    for (const row of taken) {
+    const rows: Row[] = [];
+    for (const item of items) {
+      const { row, entry } = this.#join.item(item, atMs);
+      this.#entries.set(item.key, entry);
+      if (row !== null) rows.push(row);
+    }
+    for (const row of await this.form.take(rows)) {
       this.#rows.set(row.id, row);
-      const createdMs = Date.parse(row.createdAt ?? '');
-      if (createdMs > (this.topMs ?? -Infinity)) this.topMs = createdMs;
+      if (row.createdAt !== null && row.createdAt > this.#newest) this.#newest = row.createdAt;
     }
     if (this.#entries.size < this.#most) return;
     await this.#storing;

@@ -56,7 +56,6 @@ export const bigQueryDialect = (subject: Subject): Dialect => ({
   keepsResults: true,
   // A table can have 10,000.
   maxColumns: 5_000,
-  batchRows: 2_000,
   takesNul: false,
 
   timeParam: (time) => time,

@@ -50,7 +50,6 @@ const MOST_RUNS = 50;
 /** One form of a spreadsheet, open for writing. */
 export class SheetForm extends SheetReader implements OpenForm {
   readonly losses: readonly string[];
-  readonly batchRows = 2_000;
   readonly #writer: Writer;
   readonly #time: SerialTime;
   /** Counts the answers that this writer stores. */

@@ -141,8 +141,6 @@ export interface Dialect {
   readonly addsOneColumn?: boolean;
   /** The most answer columns of a table; further answers go into one JSON column. */
   readonly maxColumns: number;
-  /** The most rows that a commit should have. */
-  readonly batchRows: number;
   /** A canonical time in the database's format. */
   readonly timeParam: <Time extends string | null>(time: Time) => Time;
   /** A time as text. It begins like its canonical form, up to the millisecond. */

@@ -126,10 +126,6 @@ export class SqlForm implements OpenForm {
     return this.#state;
   }
 
-  get batchRows(): number {
-    return this.#database.dialect.batchRows;
-  }
-
   get fields(): readonly StoredField[] {
     return this.#fields;
   }

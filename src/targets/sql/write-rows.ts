@@ -65,6 +65,8 @@ export interface Loading {
   readonly rows: readonly Packed[];
   /** The values of the last columns, which are times. */
   readonly same: readonly string[];
+  /** A form's table, quoted: rows that it has unchanged may be left out. */
+  readonly besides?: string;
 }
 
 /** What {@link Staging.store} stores. */
@@ -118,6 +120,7 @@ export async function stagedUpsert(
 ): Promise<Written> {
   const { staging } = tx.dialect;
   const { table, at, answers } = writing;
+  const to = quoted(table);
   const names = ['status', 'created_at', ...columns.map(({ name }) => quoted(name))];
   const own = typesOf(tx.dialect, columns);
   const definitions = ['id', ...names].map((name, at) => `${name} ${own[at]}`);
@@ -128,8 +131,8 @@ export async function stagedUpsert(
     types: own,
     rows: rows.map(({ packed }) => packed),
     same: [],
+    besides: to,
   });
-  const to = quoted(table);
   const joined = staging.joined(to);
   const isOther = `(t._deleted_at IS NOT NULL OR ${staging.differs(names)})`;
   const written = writtenOf(

@@ -122,6 +122,13 @@ export const BREAKS: readonly Break[] = [
     replace: '_changed_at = excluded._changed_at`,',
   },
   {
+    law: 'L2',
+    name: 'a submission that comes back unchanged is left out',
+    file: 'src/targets/sql/sqlite/sqlite-dialect.ts',
+    find: 'WHERE id = ?1 AND _deleted_at IS NULL AND',
+    replace: 'WHERE id = ?1 AND',
+  },
+  {
     law: 'L3',
     name: 'an error beside an empty list proves an empty form',
     with: ['okWithError=always-for-a-form'],
@@ -143,6 +150,11 @@ export const BREAKS: readonly Break[] = [
     file: 'src/targets/sql/write-rows.ts',
     find: '`(t._deleted_at IS NOT NULL OR ${staging.differs(names)})`;',
     replace: '`(t._deleted_at IS NOT NULL OR ${rows.length} = 1 OR ${staging.differs(names)})`;',
+    and: {
+      file: 'src/targets/sql/sqlite/sqlite-dialect.ts',
+      find: 'besides === undefined',
+      replace: 'besides === undefined || rows.length === 1',
+    },
   },
   {
     law: 'L5',

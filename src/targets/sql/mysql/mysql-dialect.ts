@@ -88,7 +88,6 @@ export function mysqlDialect(product: MysqlProduct): Dialect {
     types,
     // A row must fit into half a page of 16 kB. Texts of up to 40 bytes are stored in it; longer ones leave a pointer of 20 bytes.
     maxColumns: 160,
-    batchRows: 2_000,
     takesNul: true,
 
     timeParam: (time) => time && (time.replace('T', ' ').replace('Z', '') as typeof time),

@@ -75,7 +75,6 @@ export const postgresDialect: Dialect = {
   },
   // A row must fit into a page of 8 kB. Values longer than 24 bytes leave a pointer of 18 bytes.
   maxColumns: 300,
-  batchRows: 2_000,
   takesNul: false,
 
   timeParam: (time) => time,

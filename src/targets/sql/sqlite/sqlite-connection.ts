@@ -90,7 +90,8 @@ export class SqliteConnection implements Connection {
     let many = 0;
     for (const row of rows) {
       if (++many % ROWS_A_TURN === 0) await nextTurn();
-      statement.run(...(row as readonly SQLInputValue[]), ...same);
+      // Not run(), which counts the changes of each.
+      statement.get(...(row as readonly SQLInputValue[]), ...same);
     }
   }
 
