@@ -659,10 +659,12 @@ export class History {
   }
 
   #judge(copies: Map<string, Copy>, claim: Assertion): void {
-    const { order, bounds, statusFilter, workspaceList } = this.#plan.behaviour;
+    const { order, bounds, items, statusFilter, workspaceList } = this.#plan.behaviour;
+    // If a list by date shows a submission without a usable date, it cannot be proven, and the form is read without dates.
+    const isBounded = items === 'whole' && ['instants', 'exclusive', 'days'].includes(bounds);
     const groups = {
       byStatus: statusFilter !== 'ignored',
-      seesNewcomers: order === 'newest' || ['instants', 'exclusive', 'days'].includes(bounds),
+      seesNewcomers: order === 'newest' || isBounded,
       together: workspaceList === 'honoured',
     };
     const copy = copies.get(claim.target) ?? new Map();
