@@ -89,14 +89,11 @@ const SHOWN_RUNS = 10;
 
 async function readDetails(app: App, name: string, formId: string): Promise<FormDetails> {
   const target = await app.target(name);
-  const found = await reading(target, formId, async (form): Promise<FormDetails> => {
-    return {
-      runs: await form.runs(SHOWN_RUNS),
-      rejected: await form.entries(LISTED),
-      refused: await form.entries(['refused']),
-    };
-  });
-  return found ?? { runs: [], rejected: [], refused: [] };
+  const found = await reading(target, formId, async (form) => ({
+    runs: await form.runs(SHOWN_RUNS),
+    entries: await form.entries([...LISTED, 'refused']),
+  }));
+  return found ?? { runs: [], entries: [] };
 }
 
 /**

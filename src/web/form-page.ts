@@ -26,10 +26,8 @@ import {
 export interface FormDetails {
   /** The newest first. */
   readonly runs: readonly Run[];
-  /** Submissions that could not be stored unchanged. */
-  readonly rejected: readonly Entry[];
-  /** Submissions whose status the source refused to change. */
-  readonly refused: readonly Entry[];
+  /** Submissions that could not be stored unchanged, and those whose status the source refused to change. */
+  readonly entries: readonly Entry[];
 }
 
 /** A form in one target, with what the target stores about it; null: it did not answer in time. */
@@ -114,8 +112,9 @@ function facts(form: FormReport, nowMs: number): Html {
   </dl>`;
 }
 
-function detailParts(target: string, details: FormDetails, nowMs: number): Html {
-  const { runs, rejected, refused } = details;
+function detailParts(target: string, { runs, entries }: FormDetails, nowMs: number): Html {
+  const rejected = entries.filter(({ kind }) => kind !== 'refused');
+  const refused = entries.filter(({ kind }) => kind === 'refused');
   return html`${
     runs.length > 0 &&
     html`<h3>Recent runs</h3>

@@ -101,11 +101,7 @@ export function reportOf(
 }
 
 /** A target has no copy of a form. */
-export const NO_DETAILS: FormDetails = {
-  runs: [],
-  rejected: [],
-  refused: [],
-};
+export const NO_DETAILS: FormDetails = { runs: [], entries: [] };
 
 const SHEET =
   'https://docs.google.com/spreadsheets/d/1AbCdEfGhIjKlMnOpQrStUvWxYz0123456789abcdefg/edit';
@@ -200,11 +196,11 @@ export function feedbackDetails(): FormDetails {
   });
   return {
     runs,
-    rejected: [
+    entries: [
       entry('sub_8Kq2mZx0', 'createdAt is no date; the row has none.'),
       ...Array.from({ length: 60 }, (_, at) => entry(`no-id:5f1d0c9a${at}`, 'The item has no ID.')),
+      entry('sub_4Tz7', 'PATCH: refused with 409.', 'refused'),
     ],
-    refused: [entry('sub_4Tz7', 'PATCH: refused with 409.', 'refused')],
   };
 }
 

@@ -182,8 +182,7 @@ describe('text from others', () => {
       deliveryProblem: () => evil,
       details: async () => ({
         runs: [run(5_000, { outcome: 'failed', error: evil })],
-        rejected: [{ ...entry, createdAt: evil, atMs: 0 }],
-        refused: [],
+        entries: [{ ...entry, createdAt: evil, atMs: 0 }],
       }),
     });
     // Without a script, a form's page stays unchanged.
