@@ -67,24 +67,19 @@ export interface RetryOptions {
 /** The only retry loop of this program. Rejects with the last error, or with CANCELLED when the signal aborts a wait. */
 export async function withRetry<T>(
   work: (attempt: number) => Promise<T>,
-  options: RetryOptions,
+  { policy, clock, random = Math.random, signal, decide = isRetryable, onRetry }: RetryOptions,
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
-    throwIfAborted(options.signal);
+    throwIfAborted(signal);
     try {
       return await work(attempt);
     } catch (error) {
-      if (isAbort(error) || options.signal?.aborted) throw error;
-      const decision = (options.decide ?? isRetryable)(error);
-      if (!decision.retry || attempt >= options.policy.attempts) throw error;
-      const delayMs = retryDelayMs(
-        options.policy,
-        attempt,
-        options.random ?? Math.random,
-        decision.serverDelayMs,
-      );
-      options.onRetry?.({ attempt, delayMs, error });
-      await options.clock.sleep(delayMs, options.signal);
+      if (isAbort(error) || signal?.aborted) throw error;
+      const { retry, serverDelayMs } = decide(error);
+      if (!retry || attempt >= policy.attempts) throw error;
+      const delayMs = retryDelayMs(policy, attempt, random, serverDelayMs);
+      onRetry?.({ attempt, delayMs, error });
+      await clock.sleep(delayMs, signal);
     }
   }
 }
