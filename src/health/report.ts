@@ -1,6 +1,6 @@
 import { type ProblemCode, PROBLEMS } from '../base/catalogue.ts';
 import { isAhead } from '../base/clock.ts';
-import { ago, count, exact, iso, plural } from '../base/format.ts';
+import { ago, count, exact, iso, plural, wordList } from '../base/format.ts';
 import { HEALTH_STATES, type HealthState } from '../mirror/health-text.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { Claim, OutcomeName } from '../mirror/form-state.ts';
@@ -274,11 +274,9 @@ function claimWords(claim: ShownClaim, when: (time: string) => string): string {
     at === null ? 'never compared' : `as of ${when(at)}${except}`,
   );
   return [...byTime]
-    .map(([text, some]) => `${listed(some.map(({ name }) => name))} ${text}`)
+    .map(([text, some]) => {
+      const names = some.map(({ name }) => name);
+      return `${wordList(names, 'and')} ${text}`;
+    })
     .join(', ');
 }
-
-const listed = (names: readonly string[]): string =>
-  names.length === 1
-    ? names.join('')
-    : `${names.slice(0, -1).join(', ')} and ${names.at(-1) ?? ''}`;

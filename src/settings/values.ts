@@ -1,5 +1,6 @@
 import { CronExpressionParser } from 'cron-parser';
 import { z } from 'zod';
+import { wordList } from '../base/format.ts';
 import { looksLikeKey } from '../base/key-like.ts';
 import { AddressError, decoded, isLoopback, plainHost } from '../base/transport.ts';
 
@@ -48,10 +49,6 @@ export const fraction = parsed((value) => {
   return number <= 1 ? number : undefined;
 }, 'takes a number from 0 to 1, such as 0.2 for a fifth');
 
-/** `a, b or c`. */
-const wordList = (words: readonly string[]): string =>
-  `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`;
-
 const wordAmong =
   <const T extends string>(words: readonly T[]) =>
   (value: string): T | undefined =>
@@ -59,7 +56,7 @@ const wordAmong =
 
 /** One of a few words, in any case. */
 export const oneOf = <const T extends string>(words: readonly T[]) =>
-  parsed(wordAmong(words), `takes ${wordList(words)}`);
+  parsed(wordAmong(words), `takes ${wordList(words, 'or')}`);
 
 /** Entries between commas, white space or line breaks, each once. */
 export const list = parsed((value) => {
@@ -77,7 +74,7 @@ export const listOf = <T>(read: (entry: string) => T | undefined, message: strin
 
 /** A list of some of these words, in any case. */
 export const wordsOf = <const T extends string>(words: readonly T[]) =>
-  listOf(wordAmong(words), `takes ${wordList(words)}, with commas between them`);
+  listOf(wordAmong(words), `takes ${wordList(words, 'or')}, with commas between them`);
 
 /** A secret of at least `least` characters, because a shorter one can be found by trial and error. `command` makes a good one. */
 export const secretOf = (least: number, command: string) =>
