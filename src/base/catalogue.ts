@@ -3,11 +3,9 @@
  * notification, metrics and docs/reference/problems.md come from here.
  */
 
-/** What a problem is about. A problem of the source or a target that shows in several forms is reported once. */
-export type ProblemScope = 'source' | 'target' | 'form' | 'queue' | 'settings' | 'program';
-
 interface CatalogueRow {
-  readonly scope: ProblemScope;
+  /** What it is about. A problem of the source or a target that shows in several forms is reported once. */
+  readonly scope: 'source' | 'target' | 'form' | 'queue' | 'settings' | 'program';
   /** `error`: the copy falls behind, or may be wrong. `warning`: something needs attention, and the copy is as claimed. */
   readonly severity: 'error' | 'warning';
   /** The same attempt can succeed later without a change by a person. */
@@ -271,7 +269,3 @@ export type ProblemCode = keyof typeof ROWS;
 
 /** Every problem by its code. */
 export const PROBLEMS: Readonly<Record<ProblemCode, CatalogueRow>> = ROWS;
-
-/** `value` if it is a problem code, as read back from a target; null for anything else. */
-export const problemCodeOrNull = (value: unknown): ProblemCode | null =>
-  typeof value === 'string' && Object.hasOwn(PROBLEMS, value) ? (value as ProblemCode) : null;

@@ -1,4 +1,3 @@
-import { problemCodeOrNull } from '../base/catalogue.ts';
 import { isAhead } from '../base/clock.ts';
 import { type Agreement, claimOf } from '../mirror/form-state.ts';
 import { pauseOf } from '../mirror/pauses.ts';
@@ -6,6 +5,7 @@ import type { Run } from '../mirror/port.ts';
 import type { KeptRun } from './data-dir.ts';
 import type { Facts, FormCopy, TargetFacts } from './facts.ts';
 import { NO_CLAIM, type ShownClaim, shownClaim } from './report.ts';
+import { problemCode } from './trouble.ts';
 
 /** A form in a target, with what the facts together say about it: its last run, its claim, its last news. */
 export type KnownForm = ReturnType<typeof knownForms>[number];
@@ -98,7 +98,9 @@ function lastOf(runs: readonly Run[], failure: KeptRun | null) {
   const others = runs.findIndex(({ outcome }) => outcome !== newest.outcome);
   const first = others < 0 ? runs.at(-1) : runs[others - 1];
   const sinceMs = first?.endedAtMs ?? newest.endedAtMs;
-  return { ...newest, code: problemCodeOrNull(newest.code), sinceMs };
+  // Another build may have written it.
+  const code = problemCode.safeParse(newest.code).data ?? null;
+  return { ...newest, code, sinceMs };
 }
 
 /** The claim from runs and polls. A time in the future comes from a wrong clock, so nothing is claimed as of it. */
