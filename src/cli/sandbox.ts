@@ -35,7 +35,7 @@ export async function runSandbox({
 /** Prints the addresses of the stand-ins: settings to paste on stdout, the rest on stderr. */
 function announce(terminal: Terminal, sandbox: Sandbox, sheet: SandboxSheet | undefined): void {
   const { url, apiKey: key, store } = sandbox;
-  const content = `${plural(store.forms().length, 'form')} and ${plural(store.count(), 'submission')}`;
+  const content = `${plural(store.forms().length, 'form')} and ${plural(store.all().length, 'submission')}`;
   terminal.say(`A sample Forms API with ${content} is listening. Press Ctrl-C to end it.`);
   if (sheet !== undefined)
     terminal.say(`A stand-in for Google Sheets shows its sheet at ${sheet.viewUrl}`);

@@ -30,7 +30,6 @@ export class Sandbox implements AsyncDisposable {
   apiKey: string;
   /** Base address with its version prefix, without a slash at the end. */
   url = '';
-  port = 0;
   readonly #server: Server;
 
   constructor(store: FormsStore) {
@@ -50,8 +49,8 @@ export class Sandbox implements AsyncDisposable {
       const message = `The sandbox cannot listen on port ${port}: is it taken? Choose another one, or 0 for any free one.`;
       throw new MirrorError('USAGE', message, { cause: error });
     }
-    this.port = (this.#server.address() as AddressInfo).port;
-    this.url = `http://127.0.0.1:${this.port}${BASE_PATH}`;
+    const bound = this.#server.address() as AddressInfo;
+    this.url = `http://127.0.0.1:${bound.port}${BASE_PATH}`;
   }
 
   /** Breaks all connections and stops listening. */

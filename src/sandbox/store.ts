@@ -188,11 +188,6 @@ export class FormsStore {
     return this.#submissions.get(id);
   }
 
-  /** The number of submissions, of one form or of all. */
-  count(formId?: string): number {
-    return this.all(formId).length;
-  }
-
   /** All submissions, of one form or of all, in the order in which they were made. */
   all(formId?: string): readonly StoredSubmission[] {
     return this.#submissions
