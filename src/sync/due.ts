@@ -13,7 +13,7 @@ import { cutsOf } from './cuts.ts';
 import { GRAIN_MS } from '../mirror/port.ts';
 import { Sweep } from '../mirror/proof.ts';
 import { settleAbsent } from './absent.ts';
-import { atStep, createdMsOf, queryOf, stepOf, WHOLE } from './profile.ts';
+import { atStep, createdMsOf, queryOf, stepOf, timesOf, WHOLE } from './profile.ts';
 import { readRange, readWhole, shownOf } from './read-range.ts';
 import { type Page } from '../forms/source.ts';
 import { accountedIn, type Work } from './work.ts';
@@ -110,10 +110,7 @@ async function cutDue(work: Work, first: Page): Promise<boolean> {
   const isBegun = ranges.length > 1 && ranges.some((range) => !range.isDue);
   if (isBegun && last?.isDue !== true) return true;
   const stepMs = stepOf(work.profile.now);
-  const topMs = Math.max(
-    ...first.items.flatMap((item) => createdMsOf(item) ?? []),
-    form.state.watermarkMs ?? -Infinity,
-  );
+  const topMs = Math.max(...timesOf(first), form.state.watermarkMs ?? -Infinity);
   if (!Number.isFinite(topMs)) return false;
   const end = atStep(topMs + 1, stepMs);
   if (isBegun) {

@@ -1,5 +1,4 @@
-import type { FormState } from '../mirror/form-state.ts';
-import { atStep, createdMsOf, isNewestFirst, queryOf, stepOf, type Span } from './profile.ts';
+import { atStep, isNewestFirst, queryOf, stepOf, type Span, timesOf } from './profile.ts';
 import { readRange } from './read-range.ts';
 import { type Page } from '../forms/source.ts';
 import { pagesOf, type Work } from './work.ts';
@@ -23,39 +22,32 @@ const MOST_TRIES = 3;
  */
 export async function readNewest(work: Work, first?: Page): Promise<Newest> {
   const { form, profile } = work;
-  const newestSpan = (): Span => {
-    const { watermarkMs } = form.state;
-    const fromMs =
-      watermarkMs === null ? null : atStep(watermarkMs - OVERLAP_MS, stepOf(profile.now));
-    return { fromMs, toMs: null };
-  };
-  let given = first;
+  const { watermarkMs } = form.state;
+  const stepMs = stepOf(profile.now);
+  const fromMs = watermarkMs === null ? null : atStep(watermarkMs - OVERLAP_MS, stepMs);
+  const span = { fromMs, toMs: null };
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const { isSorted } = profile.now;
-    if (!isSorted && stepOf(profile.now) === null) break;
-    const span = newestSpan();
+    if (!isSorted && stepMs === null) break;
     const before = isSorted ? null : await askTotal(work);
-    const total = await readOnce(work, span, isSorted ? given : undefined);
-    given = undefined;
-    if (total !== null) return { total: before ?? total, fromMs: span.fromMs };
+    const total = await readOnce(work, span, isSorted && tries === 0 ? first : undefined);
+    if (total !== null) return { total: before ?? total, fromMs };
   }
   // The top of the list changes too much, or has too many submissions with one date, for a gapless reading.
-  const span = newestSpan();
   const total = await askTotal(work);
-  if (stepOf(profile.now) !== null) await readRange(work, span, false);
-  return { total, fromMs: span.fromMs };
+  if (stepMs !== null) await readRange(work, span, false);
+  return { total, fromMs };
 }
 
-/** One reading. Returns the total that it began with, or null if it may have a gap. */
+/** Reads once, and moves the watermark if there is no gap. Returns the total that it began with; null if there may be a gap. */
 async function readOnce(work: Work, span: Span, first: Page | undefined): Promise<number | null> {
-  const { profile, sink } = work;
+  const { form, profile, sink, target } = work;
   const { fromMs } = span;
   const { isSorted } = profile.now;
   const seen = new Set<string>();
-  let [isSteady, isWhole, shown] = [true, false, 0];
+  let [isSteady, isWhole, shown, topMs] = [true, false, 0, -Infinity];
   let total: number | null = null;
   let last = 0;
-  let topMs: number | null = null;
   let serverMs: number | null = null;
   const query = isSorted ? {} : queryOf(profile.now, span);
   for await (const page of pagesOf(work, query, first, 1)) {
@@ -66,14 +58,10 @@ async function readOnce(work: Work, span: Span, first: Page | undefined): Promis
     last = page.total;
     if (isSorted && !isNewestFirst(page)) profile.learn({ isSorted: false });
     shown += page.items.length;
-    let oldestMs = Infinity;
-    for (const item of page.items) {
-      seen.add(item.key);
-      const ms = createdMsOf(item);
-      if (ms === null) continue;
-      topMs = Math.max(ms, topMs ?? ms);
-      oldestMs = Math.min(ms, oldestMs);
-    }
+    for (const { key } of page.items) seen.add(key);
+    const times = timesOf(page);
+    topMs = Math.max(topMs, ...times);
+    const oldestMs = Math.min(...times);
     await sink.add(page.items);
     isWhole = page.isLast || (isSorted && fromMs !== null && oldestMs < fromMs);
     if (isWhole) break;
@@ -83,19 +71,10 @@ async function readOnce(work: Work, span: Span, first: Page | undefined): Promis
   const isGapless =
     isWhole && isSteady && shown - seen.size === came && isSorted === profile.now.isSorted;
   if (!isGapless) return null;
-  await moveMark(work, topMs, serverMs);
-  return total ?? 0;
-}
-
-async function moveMark(
-  { form, sink, target }: Work,
-  topMs: number | null,
-  serverMs: number | null,
-): Promise<void> {
-  if (topMs === null) return;
   const markMs = Math.min(topMs, serverMs ?? target.clock.now());
-  if (markMs <= (form.state.watermarkMs ?? -Infinity)) return;
-  await sink.note((state: FormState) => ({ ...state, watermarkMs: markMs }));
+  if (markMs > (form.state.watermarkMs ?? -Infinity))
+    await sink.note((state) => ({ ...state, watermarkMs: markMs }));
+  return total ?? 0;
 }
 
 /** -1 if the source refuses the request: then nothing agrees with it. */

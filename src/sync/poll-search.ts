@@ -3,7 +3,15 @@ import { accounted, type FormState, sumOf } from '../mirror/form-state.ts';
 import type { Count, ReadForm, Store, StoredForm } from '../mirror/port.ts';
 import type { Counts } from './counts.ts';
 import { narrow } from './narrow.ts';
-import { createdMsOf, type Profile, queryOf, stepOf, type Span, WHOLE } from './profile.ts';
+import {
+  createdMsOf,
+  type Profile,
+  queryOf,
+  stepOf,
+  type Span,
+  timesOf,
+  WHOLE,
+} from './profile.ts';
 import { REST, type Rest } from './records.ts';
 import { type Page, type Source } from '../forms/source.ts';
 import { idsOf, knownOf } from './target.ts';
@@ -123,12 +131,12 @@ export const newIn = ({ items }: Page, { formIds, topMs }: Rest): string[] =>
  * No submission of these forms was created after this time, according to the newest page. Null if the page shows all submissions,
  * and none of these forms.
  */
-export function topOf({ items, isLast }: Page, formIds: readonly string[]): number | null {
-  const times = items.flatMap((item) => createdMsOf(item) ?? []);
-  const own = items.filter((item) => formIds.includes(item.submission?.formId ?? ''));
-  const top = Math.max(...own.flatMap((item) => createdMsOf(item) ?? []));
+export function topOf(page: Page, formIds: readonly string[]): number | null {
+  const own = page.items.filter(({ submission }) => formIds.includes(submission?.formId ?? ''));
+  const top = Math.max(...timesOf({ items: own }));
   if (Number.isFinite(top)) return top;
-  return isLast || times.length === 0 ? null : Math.min(...times);
+  const bottom = Math.min(...timesOf(page));
+  return page.isLast || !Number.isFinite(bottom) ? null : bottom;
 }
 
 /** Asks each form for its number of submissions in `statuses` (null: in all). Returns the forms whose number differs from the known one. */

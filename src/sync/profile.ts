@@ -106,16 +106,14 @@ export function createdMsOf({ submission }: Page['items'][number]): number | nul
   return Number.isNaN(ms) ? null : ms;
 }
 
+/** When the dated items of a page were created, in their order (milliseconds). */
+export const timesOf = ({ items }: Pick<Page, 'items'>): number[] =>
+  items.flatMap((item) => createdMsOf(item) ?? []);
+
 /** Whether the dated items of a page come newest first. */
-export function isNewestFirst({ items }: Pick<Page, 'items'>): boolean {
-  let last = Infinity;
-  for (const item of items) {
-    const ms = createdMsOf(item);
-    if (ms === null) continue;
-    if (ms > last) return false;
-    last = ms;
-  }
-  return true;
+export function isNewestFirst(page: Page): boolean {
+  const times = timesOf(page);
+  return times.every((ms, at) => ms <= (times[at - 1] ?? ms));
 }
 
 /**
@@ -127,7 +125,7 @@ export async function learnBounds(
   formId: string,
   page: Page,
 ): Promise<Profile['bounds']> {
-  const times = page.items.flatMap((item) => createdMsOf(item) ?? []);
+  const times = timesOf(page);
   if (times.length === 0) return null;
   const bounds = await boundsAround(source, formId, Math.max(...times));
   return bounds === 'none' ? boundsAround(source, formId, Math.min(...times)) : bounds;
