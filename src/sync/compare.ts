@@ -9,7 +9,7 @@ import { shownOf } from './read-range.ts';
 import { type Source } from '../forms/source.ts';
 import { allRows, idsOf, type Target } from './target.ts';
 
-/* Compares a form of the source with its copy, row by row, and writes nothing: for `verify`, a dry run, and `explain`. */
+/* Compares a form of the source with its copy, row by row, and writes nothing: for `verify` and a dry run. */
 
 /** A submission that a run would store differently. */
 export interface Difference {
@@ -94,12 +94,11 @@ export class Comparison {
   readonly #atMs: number;
   readonly #join: Join;
   /** IDs of submissions listed as rejected; null until they are read. */
-  #listed: ReadonlySet<string> | null;
+  #listed: ReadonlySet<string> | null = null;
 
-  /** `listed`: submissions to leave out; null: those that the target lists as rejected. */
-  constructor(parts: ComparedParts, listed: ReadonlySet<string> | null = null) {
+  constructor(parts: ComparedParts) {
     const { form, copy, joining, clock } = parts;
-    [this.#parts, this.#listed, this.#atMs] = [parts, listed, clock.now()];
+    [this.#parts, this.#atMs] = [parts, clock.now()];
     this.#join = new Join(joining, form, copy?.fields ?? []);
   }
 

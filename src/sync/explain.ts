@@ -1,10 +1,10 @@
 import { iso } from '../base/format.ts';
 import type { Source } from '../forms/source.ts';
 import { ENTRY_KINDS, type EntryKind, type StoredRow } from '../mirror/port.ts';
+import { differingColumns, Join } from '../mirror/row.ts';
 import type { Form, FormIdentity, Submission, SubmissionItem } from '../mirror/types.ts';
 import { knownIn } from './erase.ts';
 import { allRows, formsIn, reading, type Target } from './target.ts';
-import { Comparison } from './compare.ts';
 
 /** How a target lists a submission. Times are ISO 8601 in UTC. */
 export interface Listing {
@@ -109,10 +109,11 @@ async function lookUp(
   // For an unknown ID the form is unknown too.
   const isWanted = form === null || isChosen(form);
   let differing: readonly string[] = [];
-  if (form !== null && copy !== null && item !== null && joining !== undefined && isWanted) {
-    const comparison = new Comparison({ form, copy, joining, clock }, new Set());
-    await comparison.compare([item]);
-    differing = comparison.found.get(id)?.columns ?? [];
+  if (form && copy && row && item && joining && isWanted) {
+    const join = new Join(joining, form, copy.fields);
+    if (join.meet([item])) join.prepare(form, copy.fields);
+    const shown = join.item(item, clock.now()).row;
+    if (shown !== null) differing = differingColumns(shown, row, join.fields);
   }
   return {
     target: name,
