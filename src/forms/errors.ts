@@ -8,7 +8,7 @@ export interface FormsApiFailure {
   /** What happened, in a few words for a log line: `answered 503`. */
   readonly reason: string;
   /** What to do now, as a sentence. */
-  readonly remedy?: string;
+  readonly remedy?: string | undefined;
   /** The HTTP status; null without a response. */
   readonly status?: number | null;
   /** The wait that the server asked for. */
@@ -127,40 +127,28 @@ export function refusalError(
 ): FormsApiError {
   const { status } = response;
   const failed = (code: ProblemCode, reason: string, remedy?: string): FormsApiError =>
-    new FormsApiError(code, request, {
-      status,
-      retryAfterMs,
-      reason,
-      ...(remedy !== undefined && { remedy }),
-    });
+    new FormsApiError(code, request, { status, retryAfterMs, reason, remedy });
   if (status >= 500) return failed('FORMS_FAILED', `answered ${status}`);
-  switch (status) {
-    case 401:
-      return failed(
-        'FORMS_UNAUTHORIZED',
-        'the key was refused (401): it is wrong, revoked or missing',
-        `Check FORMS_API_KEY against the dashboard (Settings, API keys), and FORMS_API_AUTH (now ${auth}).`,
-      );
-    case 403:
-      return failed(
-        'FORMS_REFUSED',
-        'refused with 403',
-        'The key of FORMS_API_KEY may not do this.',
-      );
-    case 404:
-      return failed(
-        'FORMS_REFUSED',
-        'not found (404)',
-        "It is not in this key's workspace, or FORMS_API_URL is not the API's base address with its version prefix.",
-      );
-    case 429:
-      return failed(
-        'FORMS_FAILED',
-        'answered 429 (too many requests)',
-        'Set FORMS_API_RATE to what your plan allows.',
-      );
-    default:
-  }
+  const known: Readonly<Record<number, Parameters<typeof failed>>> = {
+    401: [
+      'FORMS_UNAUTHORIZED',
+      'the key was refused (401): it is wrong, revoked or missing',
+      `Check FORMS_API_KEY against the dashboard (Settings, API keys), and FORMS_API_AUTH (now ${auth}).`,
+    ],
+    403: ['FORMS_REFUSED', 'refused with 403', 'The key of FORMS_API_KEY may not do this.'],
+    404: [
+      'FORMS_REFUSED',
+      'not found (404)',
+      "It is not in this key's workspace, or FORMS_API_URL is not the API's base address with its version prefix.",
+    ],
+    429: [
+      'FORMS_FAILED',
+      'answered 429 (too many requests)',
+      'Set FORMS_API_RATE to what your plan allows.',
+    ],
+  };
+  const refusal = known[status];
+  if (refusal !== undefined) return failed(...refusal);
   if (status >= 400) return failed('FORMS_REFUSED', `refused with ${status}`);
   const location = URL.parse(response.header('location') ?? '', base.origin);
   // Without its query, which may contain anything.
