@@ -79,7 +79,6 @@ export class App implements AsyncDisposable {
     return new Source(this.#http, signal);
   }
 
-  /** The names of the targets. */
   get targetNames(): readonly string[] {
     return this.config.targets.map(({ name }) => name);
   }

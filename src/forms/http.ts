@@ -36,34 +36,27 @@ export interface FormsApiOptions {
 
 /** The events of a client. None contains a key or an answer. */
 export interface FormsEvents {
-  /** A request was sent and has ended, successfully or not. */
-  'forms.sent': SentRequest;
+  /** A request was sent and has ended, successfully or not; each retry is a request of its own. Numbers only, no address or content. */
+  'forms.sent': {
+    /** The status of the response; null without a complete one. */
+    readonly status: number | null;
+    /** From sending it to the end of the response, or to the failure. */
+    readonly ms: number;
+    /** How long it waited before that: for other requests, for its turn, for the time that the source had named. */
+    readonly waitedMs: number;
+  };
   /** A request failed and will be tried again. */
-  'forms.retry': FormsRetryNotice;
+  'forms.retry': {
+    /** `GET /submissions?formId=…&page=3` */
+    readonly request: string;
+    /** The try that failed, from 1. */
+    readonly attempt: number;
+    readonly delayMs: number;
+    /** In a few words: `answered 503`. */
+    readonly reason: string;
+  };
 }
 
-/** A sent request; each retry is a request of its own. Numbers only, no address or content. */
-export interface SentRequest {
-  /** The status of the response; null without a complete one. */
-  readonly status: number | null;
-  /** From sending it to the end of the response, or to the failure. */
-  readonly ms: number;
-  /** How long it waited before that: for other requests, for its turn, for the time that the source had named. */
-  readonly waitedMs: number;
-}
-
-/** A request that failed and will be tried again. */
-export interface FormsRetryNotice {
-  /** `GET /submissions?formId=…&page=3` */
-  readonly request: string;
-  /** The try that failed, from 1. */
-  readonly attempt: number;
-  readonly delayMs: number;
-  /** In a few words: `answered 503`. */
-  readonly reason: string;
-}
-
-/** Options of every call. */
 export interface CallOptions {
   /** Aborting it rejects the call with CANCELLED at any point. */
   readonly signal?: AbortSignal | undefined;
@@ -89,7 +82,6 @@ const unzip = promisify<Uint8Array, { maxOutputLength: number }, Buffer>(gunzip)
 
 /** Sends requests to the Forms API: authentication, pacing and retries. Follows no redirects and knows no endpoints. */
 export class FormsHttp implements AsyncDisposable {
-  /** Most requests in flight. */
   readonly concurrency: number;
   /** Names items without an ID. */
   readonly nameless: NamelessKey;
@@ -186,19 +178,17 @@ export class FormsHttp implements AsyncDisposable {
         ({ status } = answer);
         return answer;
       } finally {
-        if (status !== null || !signal.aborted) this.#tellSent(status, askedMs, sentMs);
+        if (status !== null || !signal.aborted) {
+          // No time becomes negative if the clock was set back.
+          const ms = Math.max(0, this.#clock.now() - sentMs);
+          const waitedMs = Math.max(0, sentMs - askedMs);
+          this.#options.events?.emit('forms.sent', { status, ms, waitedMs });
+        }
       }
     });
     throwIfAborted(signal);
     if (isSuccess(response.status)) return response;
     throw this.#refused(request, response);
-  }
-
-  /** No time becomes negative if the clock was set back. */
-  #tellSent(status: number | null, askedMs: number, sentMs: number): void {
-    const ms = Math.max(0, this.#clock.now() - sentMs);
-    const waitedMs = Math.max(0, sentMs - askedMs);
-    this.#options.events?.emit('forms.sent', { status, ms, waitedMs });
   }
 
   async #send(request: FormsRequest, signal: AbortSignal): Promise<HttpResponse> {

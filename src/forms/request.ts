@@ -22,7 +22,6 @@ export interface FormsRequest {
   readonly body?: string;
 }
 
-/** A response. */
 export interface HttpResponse {
   readonly status: number;
   /** A header's first value, by lower-case name. */

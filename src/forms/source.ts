@@ -26,7 +26,6 @@ export interface Page {
   readonly serverMs: number | null;
 }
 
-/** One page of the list of forms. */
 export interface FormsPage {
   readonly list: readonly Form[];
   /** As the source says. */

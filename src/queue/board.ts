@@ -11,7 +11,6 @@ import type { AnyQueue } from './queues.ts';
  * that the status page's own rules apply to all of its addresses.
  */
 
-/** The path of the board. */
 const BOARD_PATH = '/queue';
 
 /** Where the published package has the board's pages. In a checkout, the board finds those of its own package. */

@@ -48,7 +48,6 @@ export interface JobHandlers {
   ) => Promise<void>;
 }
 
-/** Options of {@link startQueue}. */
 export interface QueueOptions extends StoreOptions {
   readonly handlers: JobHandlers;
   readonly schedule: Schedule;
@@ -61,7 +60,6 @@ export interface QueueOptions extends StoreOptions {
   readonly timings?: Partial<Timings>;
 }
 
-/** A running queue. */
 export interface QueueRuntime {
   /** Its state. Does not throw; see {@link QueueState.isReachable}. */
   status(): Promise<QueueState>;

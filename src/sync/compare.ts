@@ -22,7 +22,6 @@ export interface Difference {
   readonly createdAt: string | null;
 }
 
-/** The parts that are compared. */
 interface ComparedParts {
   readonly form: Form;
   /** The form in the target; null if the target does not have it. */

@@ -25,7 +25,6 @@ export function choosesForm(choice: FormChoice, form: Pick<FormIdentity, 'id' | 
 
 /** The settings of a target that name forms and fields. */
 export interface NamingSettings {
-  /** The target's name. */
   readonly name: string;
   readonly forms: FormChoice;
   /** Undefined when no fields are selected. */
@@ -202,7 +201,6 @@ function mistakeOf({ variable, text }: SettingName, what: string, example: strin
   return { variable, name, message: `names ${name}, and ${what}`, example };
 }
 
-/** The most forms that a message names. */
 const MOST_NAMED = 10;
 
 /** The forms by their slugs, the first of them: `the forms are contact, jobs and more`. */

@@ -49,7 +49,6 @@ function leftoversOf({ joining, isChosen }: Target, copy: Copy): Leftover[] {
     .map((field) => ({ field, isPlain: isSelected(field.id) }));
 }
 
-/** The most columns that a notice names. */
 const MOST_NAMED = 10;
 
 /** The notice about columns with answers that the settings do not allow. */

@@ -18,7 +18,6 @@ export interface Polled {
   readonly statuses: Counts | null;
 }
 
-/** Options of a run. */
 export interface RunOptions {
   /** Reads every range, and compares each answer. */
   readonly isFull?: boolean;

@@ -90,7 +90,6 @@ type Results = ReadonlyMap<string, Written>;
 
 const isUnwritten = ({ what }: Written): boolean => what === 'refused' || what === 'failed';
 
-/** One write-back of a form. */
 interface Writing {
   /** All targets that mirror the form. */
   readonly targets: readonly Target[];
@@ -161,7 +160,6 @@ function failureOf({ results, rule }: Writing): MirrorError | null {
   });
 }
 
-/** Writes back some submissions. */
 async function writeBatch(writing: Writing): Promise<BatchState> {
   const { targets, form: identity, rule, source, clock, results } = writing;
   const form = await source.formOrNull(identity.id);

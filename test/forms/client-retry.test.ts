@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, vi } from 'vitest';
 import { Events } from '../../src/base/events.ts';
-import type { FormsEvents, SentRequest } from '../../src/forms/http.ts';
+import type { FormsEvents } from '../../src/forms/http.ts';
 import { OddServer, sendJson } from '../support/odd-server.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { errorOf, makeSource } from './make-source.ts';
@@ -33,7 +33,7 @@ describe('what is tried again', () => {
       else if (number === 1) response.writeHead(429, { 'retry-after': '3' }).end();
       else sendJson(response, FORM);
     });
-    const sent: SentRequest[] = [];
+    const sent: FormsEvents['forms.sent'][] = [];
     const clock = new TestClock();
     const events = new Events<FormsEvents>();
     events.on('forms.sent', (one) => sent.push(one));
