@@ -191,12 +191,17 @@ export class Source {
     }
   }
 
-  /** Requests many by ID, as many at the same time as the source allows. */
-  async byIds(ids: readonly string[], take: (id: string, answer: ById) => void): Promise<void> {
+  /** Requests many by ID. */
+  byIds(ids: readonly string[], take: (id: string, answer: ById) => void): Promise<void> {
+    return this.forEach(ids, async (id) => take(id, await this.byId(id)));
+  }
+
+  /** Runs `work` for each ID, for as many at the same time as the source allows. */
+  async forEach(ids: readonly string[], work: (id: string) => Promise<void>): Promise<void> {
     const next = ids.values();
     await Promise.all(
       Array.from({ length: Math.min(this.concurrency, ids.length) }, async () => {
-        for (const id of next) take(id, await this.byId(id));
+        for (const id of next) await work(id);
       }),
     );
   }

@@ -180,19 +180,14 @@ async function writeBatch(writing: Writing): Promise<BatchState> {
     for (const target of targets) await requireUnpaused(target, form);
   };
   const batch = new Map<string, Written>();
-  const next = ids.values();
-  await Promise.all(
-    Array.from({ length: Math.min(source.concurrency, ids.length) }, async () => {
-      for (const id of next) {
-        if (fatal !== undefined) return;
-        try {
-          batch.set(id, await writeOne(source, clock, id, rule, requireAllUnpaused));
-        } catch (error) {
-          fatal ??= error;
-        }
-      }
-    }),
-  );
+  await source.forEach(ids, async (id) => {
+    if (fatal !== undefined) return;
+    try {
+      batch.set(id, await writeOne(source, clock, id, rule, requireAllUnpaused));
+    } catch (error) {
+      fatal ??= error;
+    }
+  });
   for (const [id, result] of batch) results.set(id, result);
   await storeAll(opened, batch, rule, clock.now());
   writing.listed = Math.max(...opened.map(({ form }) => form.state.tally.refused));
@@ -305,14 +300,14 @@ async function storeAll(
     if (what === 'refused') entries.push({ kind: 'refused', id, status, createdAt, reason, atMs });
     else done.push(id);
   }
-  const failures: unknown[] = [];
+  let failure: unknown;
   for (const sink of opened) {
     try {
       await sink.add(shown);
       await sink.flush({ entries, settled: [{ kind: 'refused', ids: done }] });
     } catch (error) {
-      failures.push(error);
+      failure ??= error;
     }
   }
-  if (failures.length > 0) throw failures[0];
+  if (failure !== undefined) throw failure;
 }
