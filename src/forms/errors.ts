@@ -39,12 +39,6 @@ export class FormsApiError extends MirrorError {
   }
 }
 
-/** Where and when a request failed. */
-export interface FailureContext {
-  readonly base: BaseUrl;
-  readonly proxy: ProxySettings | undefined;
-}
-
 const REACH = ', and that this machine reaches the host.';
 const TRUST =
   '; a private authority is trusted by setting NODE_EXTRA_CA_CERTS to its certificate file.';
@@ -78,7 +72,7 @@ const BROKEN = [null, 'broke the connection off', REACH, true] as const;
 export function transportError(
   request: FormsRequest,
   error: unknown,
-  { base, proxy }: FailureContext,
+  { base, proxy }: { readonly base: BaseUrl; readonly proxy: ProxySettings | undefined },
 ): FormsApiError {
   const refused = proxyFailureIn(error);
   if (refused !== undefined) {

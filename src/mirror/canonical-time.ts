@@ -21,7 +21,8 @@ export function canonicalTime(text: string): string | null {
   const utc = new Date(Date.parse(time) - offsetMinutes * 60_000);
   const utcYear = utc.getUTCFullYear();
   if (utcYear < 1 || utcYear > 9999) return null;
-  return `${utc.toISOString().slice(0, 19)}.${canonicalFraction(fraction)}Z`;
+  const digits = fraction.slice(0, 6).replace(/0+$/, '').padEnd(3, '0');
+  return `${utc.toISOString().slice(0, 19)}.${digits}Z`;
 }
 
 /** The result's own notation, on a day that every month has. */
@@ -40,9 +41,4 @@ function parseOffset(offset: string | undefined): number | null {
   const minutes = Number(offset.slice(3).replace(':', '') || '0');
   if (hours > 23 || minutes > 59) return null;
   return (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
-}
-
-/** Three fraction digits, or up to six if the further ones are not all zero. */
-function canonicalFraction(fraction: string): string {
-  return fraction.slice(0, 6).replace(/0+$/, '').padEnd(3, '0');
 }

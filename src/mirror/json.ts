@@ -36,7 +36,7 @@ function plainDecimal(source: string): string | null {
   const match = NUMBER_LITERAL.exec(source);
   if (match === null) return null;
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = match;
-  const mantissa = stripLeadingZeros(whole + fraction);
+  const mantissa = (whole + fraction).replace(/^0+/, '');
   if (mantissa === '') return '0';
   const significant = stripTrailingZeros(mantissa);
   // The place of the decimal point, counted from the first significant digit. Infinite for an absurd exponent.
@@ -50,8 +50,6 @@ function placePoint(digits: string, point: number): string {
   if (point >= digits.length) return digits.padEnd(point, '0');
   return `${digits.slice(0, point)}.${digits.slice(point)}`;
 }
-
-const stripLeadingZeros = (digits: string): string => digits.replace(/^0+/, '');
 
 /** Without `/0+$/`, which takes quadratic time on long runs of zeros inside the text. */
 function stripTrailingZeros(digits: string): string {

@@ -57,22 +57,17 @@ export async function explainSubmission(
 ): Promise<Explanation> {
   const item = await source.submissionOrNull(submissionId);
   const submission = item?.submission ?? null;
-  const defects = item?.defects ?? [];
   const form = await formOf(source, targets, submission, submissionId);
-  const stored = await Promise.all(
-    targets.map((target) => lookUp(target, form, item, submissionId)),
-  );
-  const there = submission && {
-    status: submission.status,
-    createdAt: submission.createdAt,
-    answers: Object.keys(submission.data).length,
-    defects,
-  };
   return {
     submissionId,
-    source: there,
+    source: submission && {
+      status: submission.status,
+      createdAt: submission.createdAt,
+      answers: Object.keys(submission.data).length,
+      defects: item?.defects ?? [],
+    },
     form: form && { id: form.id, slug: form.slug, name: form.name },
-    targets: stored,
+    targets: await Promise.all(targets.map((target) => lookUp(target, form, item, submissionId))),
   };
 }
 

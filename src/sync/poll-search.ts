@@ -14,7 +14,7 @@ import {
 } from './profile.ts';
 import { REST, type Rest } from './records.ts';
 import { type Page, type Source } from '../forms/source.ts';
-import { idsOf, knownOf } from './target.ts';
+import { idsOf } from './target.ts';
 
 /** The workspace's numbers and newest page, requested as a whole. */
 export interface Workspace {
@@ -87,10 +87,11 @@ export async function explainNewest(
     await using form = shown.length === 0 ? null : await store.read(formId);
     if (form === null) continue;
     read.push(state);
-    const { stored, forgotten } = await knownOf(
-      form,
-      shown.map(({ key }) => key),
-    );
+    const ids = shown.map(({ key }) => key);
+    const stored = new Map<string, string>();
+    for await (const rows of form.rows({ ids }))
+      for (const { id, status } of rows) stored.set(id, status);
+    const forgotten = await form.forgotten(ids);
     for (const { key, submission } of shown) {
       const before = stored.get(key);
       if (submission === null || forgotten.has(key) || before === submission.status) continue;

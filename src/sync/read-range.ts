@@ -82,7 +82,11 @@ async function sweepOnce(work: Work, span: Span, isNew: boolean, first?: Page): 
 
 /** Reads a list repeatedly until the base argument proves it. */
 async function readFromBases(work: Work, span: Span): Promise<void> {
-  const known = await knownIds(work, span);
+  const { form } = work;
+  // The live rows, and the entries without a row.
+  const known = await idsOf(form.rows(span));
+  if (form.state.tally.rejected > 0)
+    for (const { id } of await form.entries(['rejected'])) known.add(id);
   const proof = new BaseProof(known);
   let [idle, progress] = [0, -1];
   for (let reading = 1; reading <= MOST_READINGS && idle <= MOST_IDLE; reading++) {
@@ -106,11 +110,3 @@ export const shownOf = ({ items, total, isLast }: Page, { fromMs, toMs }: Span):
 });
 
 const NOTHING = { status: null, createdAt: null };
-
-/** The live rows of a span, and its entries without a row. */
-async function knownIds({ form }: Work, span: Span): Promise<Set<string>> {
-  const ids = await idsOf(form.rows(span));
-  if (form.state.tally.rejected > 0)
-    for (const { id } of await form.entries(['rejected'])) ids.add(id);
-  return ids;
-}

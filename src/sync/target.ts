@@ -106,19 +106,5 @@ export async function idsOf(
   return ids;
 }
 
-/** What a form has of these submissions: the status of each row, and which of them were forgotten. */
-export async function knownOf(
-  form: ReadForm,
-  ids: readonly string[],
-): Promise<{
-  readonly stored: ReadonlyMap<string, string>;
-  readonly forgotten: Pick<ReadonlyMap<string, string>, 'has'>;
-}> {
-  const stored = new Map<string, string>();
-  for await (const rows of form.rows({ ids }))
-    for (const { id, status } of rows) stored.set(id, status);
-  return { stored, forgotten: await form.forgotten(ids) };
-}
-
 /** Listed as rejected: a submission that could not be stored unchanged, or whose existence the source leaves open. */
 export const LISTED = ['rejected', 'undecided'] as const satisfies readonly EntryKind[];

@@ -85,11 +85,9 @@ export async function verifyForm(
   const first = comparison.found;
   // A table that is all wrong needs no second look.
   const found = first.size <= MOST_AGAIN ? await lookedAtAgain(target, compared, denied) : first;
-  const isLag = ({ kind, createdAt }: Difference): boolean =>
-    kind === 'missing' && Date.parse(createdAt ?? '') > recentMs;
-  const [lagging, differing] = [true, false].map((isYoung) =>
-    [...found.values()].filter((each) => isLag(each) === isYoung),
-  ) as [Difference[], Difference[]];
+  const { lagging = [], differing = [] } = Object.groupBy(found.values(), ({ kind, createdAt }) =>
+    kind === 'missing' && Date.parse(createdAt ?? '') > recentMs ? 'lagging' : 'differing',
+  );
   const of = (...kinds: readonly Difference['kind'][]): Difference[] =>
     differing.filter(({ kind }) => kinds.includes(kind));
   const undecided = [...comparison.undecided, ...denied];
