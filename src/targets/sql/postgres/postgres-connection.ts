@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { type Connection, type Driver, lockName, lockSession } from '../database.ts';
@@ -80,14 +80,7 @@ export class PostgresConnection implements Connection {
 
   /** Runs a COPY … FROM STDIN. */
   async copy(sql: string, parts: Iterable<Buffer>): Promise<void> {
-    const stream = this.#client.query(copyFrom(sql));
-    const done = once(stream, 'finish');
-    // It is waited for below.
-    done.catch(() => {});
-    for (const part of parts)
-      if (!stream.write(part)) await Promise.race([once(stream, 'drain'), done]);
-    stream.end();
-    await done;
+    await pipeline(parts, this.#client.query(copyFrom(sql)));
   }
 
   async begin(): Promise<void> {
