@@ -23,8 +23,8 @@ import {
   writeRow,
 } from './rows.ts';
 import type { SerialTime } from './serial-time.ts';
-import type { SheetFile, View } from './sheet-file.ts';
-import type { FormTab } from './structure.ts';
+import type { SheetFile } from './sheet-file.ts';
+import type { FormTab, Structure } from './structure.ts';
 import type { Announced, WrittenRow } from './sweep.ts';
 
 type Request = sheets_v4.Schema$Request;
@@ -134,7 +134,8 @@ function timeIn({ values }: SheetRow): number {
 /** Plans the write of a change over the latest reading of the spreadsheet. `digestOf`: the name of a forgotten submission. */
 export async function planCommit(
   file: SheetFile,
-  { structure }: View,
+  structure: Structure,
+  tab: FormTab | undefined,
   compared: Compared,
   known: Known,
   time: SerialTime,
@@ -142,7 +143,6 @@ export async function planCommit(
   digestOf: (id: string) => string,
 ): Promise<Planned<Applied>> {
   const { state } = known;
-  const tab = structure.forms.get(state.formId);
   const { change, encoder, source } = compared;
   const [rows, stored] = [new Map(known.rows), new Set(compared.rows.keys())];
   for (const [id, row] of compared.rows) rows.set(id, row);

@@ -25,7 +25,7 @@ import type { SerialTime } from './serial-time.ts';
 import type { Batch, SheetFile, View, Writer } from './sheet-file.ts';
 import { documentKey, type FormDocument, type StateChange } from './state-tab.ts';
 import { SheetReader } from './reader.ts';
-import type { FormTab } from './structure.ts';
+import type { FormTab, Structure } from './structure.ts';
 import { type Announced, announce, lookFor, type Stray } from './sweep.ts';
 
 /** The parts of a form that is open for writing. */
@@ -41,7 +41,12 @@ export interface SheetFormParts {
   readonly writer: Writer;
 }
 
-type Plan<T> = (view: View, atMs: number) => Promise<Planned<T>>;
+/** `tab`: the form's tab, according to the latest reading. */
+type Plan<T> = (
+  tab: FormTab | undefined,
+  atMs: number,
+  structure: Structure,
+) => Promise<Planned<T>>;
 
 const MOST_LOOKS = 5;
 /** How many runs are kept per form. */
@@ -86,8 +91,7 @@ export class SheetForm extends SheetReader implements OpenForm {
     const isKnown = this.#table === null && isDeepStrictEqual(idsIn(fields), idsIn(this.#prepared));
     this.#prepared = fields;
     this.#tally ??= new AnswerTally(fields);
-    const { structure } = await this.file.view(Infinity);
-    const columns = structure.forms.get(this.state.formId)?.columns ?? new Map();
+    const columns = (await this.#tab())?.columns ?? new Map();
     const followed = followFields(this.known.fields, form, fields, NEW_FIELD);
     const found = withoutRemoved(followed, new Set(idsIn(fields)), columns);
     this.known = { ...this.known, fields: found };
@@ -101,29 +105,26 @@ export class SheetForm extends SheetReader implements OpenForm {
   async commit(change: Change): Promise<Applied> {
     this.#tally?.add(change.rows ?? []);
     const compared = compareRows(change, this.known, this.#prepared, this.#time, this.isForgotten);
-    const { structure } = await this.file.view(Infinity);
-    const tab = structure.forms.get(this.state.formId);
-    const isHidden = isSettled(compared, tab, this.known.survey);
+    const isHidden = isSettled(compared, await this.#tab(), this.known.survey);
     const { file, digestOf } = this;
     return this.#write(
-      (view, atMs) => planCommit(file, view, compared, this.known, this.#time, atMs, digestOf),
+      (tab, atMs, structure) =>
+        planCommit(file, structure, tab, compared, this.known, this.#time, atMs, digestOf),
       isHidden,
     );
   }
 
   async refusal(): Promise<MirrorError | null> {
-    const { structure } = await this.file.view(Infinity);
-    const tab = structure.forms.get(this.state.formId);
+    const tab = await this.#tab();
     return tab === undefined ? null : refusalOf(this.known, tab, this.file.api.email);
   }
 
   async erase(what: Erasure): Promise<number> {
     let sum = 0;
     for (let isNext = true; isNext;) {
-      const { count, gone, isLeft, denied } = await this.#write(({ structure }, atMs) => {
-        const tab = structure.forms.get(this.state.formId);
-        return planErasure(this.file, tab, what, this.known, atMs, this.digestOf);
-      });
+      const { count, gone, isLeft, denied } = await this.#write((tab, atMs) =>
+        planErasure(this.file, tab, what, this.known, atMs, this.digestOf),
+      );
       await this.#removeLeft(gone ?? []);
       sum += count;
       isNext = isLeft === true;
@@ -136,8 +137,7 @@ export class SheetForm extends SheetReader implements OpenForm {
   /** People may have moved rows between the reading and the deletion, so the remaining rows are deleted, too. */
   async #removeLeft(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
-    await this.#untilDone(async ({ structure }) => {
-      const tab = structure.forms.get(this.state.formId);
+    await this.#untilDone(async (tab) => {
       return { requests: await planRemoval(this.file, tab, ids), result: undefined };
     });
   }
@@ -163,12 +163,17 @@ export class SheetForm extends SheetReader implements OpenForm {
 
   /** Whether the writes reached their rows. Google cannot refuse a write because people have moved its rows since they were read. */
   async #isMet(): Promise<boolean> {
-    const tab = (await this.file.view(Infinity)).structure.forms.get(this.state.formId);
+    const tab = await this.#tab();
     const keys = this.#announced.flatMap((each) => each.keys);
     const table = tab && (await this.file.table(tab, ['s:id', ...keys]));
     if (table === undefined || lookFor(this.#announced, table).missed.size > 0) return false;
     this.#announced = [];
     return true;
+  }
+
+  /** The form's tab, as far as it is known. */
+  async #tab(): Promise<FormTab | undefined> {
+    return (await this.file.view(Infinity)).structure.forms.get(this.state.formId);
   }
 
   note(change: (state: FormState) => FormState): void {
@@ -181,14 +186,14 @@ export class SheetForm extends SheetReader implements OpenForm {
     const { email } = this.file.api;
     const write = async (view: View) => {
       const commitUs = nextCommitUs(this.state, this.file.clock.now());
-      const planned = await plan(view, Math.floor(commitUs / 1_000));
+      const tab = view.structure.forms.get(formId);
+      const planned = await plan(tab, Math.floor(commitUs / 1_000), view.structure);
       const { requests, written = [], run, isShown = run !== undefined } = planned;
       const { announced = [...this.#announced, ...announce(written)] } = planned;
       const before = { ...this.known, ...planned.after };
       const { rows, entries } = before;
       const counted = { ...before.state, commitUs, tally: tallyOf(rows, entries) };
       const known = { ...before, state: planned.state?.(counted) ?? counted };
-      const tab = view.structure.forms.get(formId);
       const { runs = [], questions = [] } = this.#kept ?? {};
       const document: FormDocument = {
         state: known.state,
@@ -222,8 +227,7 @@ export class SheetForm extends SheetReader implements OpenForm {
    */
   async sweep(): Promise<boolean> {
     let isMissed = false;
-    await this.#untilDone(async ({ structure }) => {
-      const tab = structure.forms.get(this.state.formId);
+    await this.#untilDone(async (tab) => {
       const table: Table = tab === undefined ? new Map() : await this.file.table(tab);
       const { missed, strays } = lookFor(this.#announced, table);
       const requests = tab === undefined ? [] : clearStrays(tab, strays);

@@ -20,7 +20,7 @@ import {
 import { decodeRow, encodeMore, MORE, ownColumns } from './fields.ts';
 
 /** The target of an erasure: a form, in a transaction. */
-export interface Erasing {
+interface Erasing {
   readonly tx: Session;
   readonly state: FormState;
   readonly fields: readonly SqlField[];

@@ -39,7 +39,7 @@ import {
   textOrNull,
   timeOf,
 } from './dialect.ts';
-import { erase, type Erasing } from './erase.ts';
+import { erase } from './erase.ts';
 import {
   decodeRow,
   missingColumns,
@@ -50,7 +50,7 @@ import {
   withColumns,
   withTextColumns,
 } from './fields.ts';
-import { addColumns, scrub, scrubLater } from './schema.ts';
+import { addColumns, type FormRecord, scrub, scrubLater } from './schema.ts';
 import { countTally, effectOf, entriesOf } from './tally.ts';
 import { makeViews } from './relations.ts';
 
@@ -63,11 +63,8 @@ export interface SqlStoreOptions {
 }
 
 /** A form, found when it is opened. */
-interface FoundForm {
-  readonly state: FormState;
-  readonly fields: readonly SqlField[];
+interface FoundForm extends FormRecord {
   readonly columns: ReadonlySet<string>;
-  readonly revision: number;
   /** Opening it has made its table. */
   readonly isNew: boolean;
   readonly losses: readonly string[];
@@ -75,8 +72,7 @@ interface FoundForm {
   readonly lease: AsyncDisposable | null;
 }
 
-/** A form's row in our own table. */
-type Stored = Pick<FoundForm, 'state' | 'fields'>;
+type Stored = Pick<FormRecord, 'state' | 'fields'>;
 type Pack = (row: Row) => PackedRow;
 const isPacked = (row: Row): row is PackedRow => 'packed' in row;
 
@@ -317,14 +313,8 @@ export class SqlForm implements OpenForm {
     );
     const digestOf = await this.#digests();
     const erased = await this.#write(async (tx) => {
-      const from: Erasing = {
-        tx,
-        state,
-        fields: this.#fields,
-        columns: this.#columns,
-        digestOf,
-      };
-      const result = await erase(from, what);
+      const form = { state, fields: this.#fields, columns: this.#columns };
+      const result = await erase({ tx, ...form, digestOf }, what);
       await scrubLater(tx);
       return { state: { ...state, tally: await countTally(tx, state) }, fields, result };
     });
