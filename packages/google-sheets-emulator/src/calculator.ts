@@ -14,7 +14,7 @@ import { query } from './formula-query.ts';
 import { FUNCTIONS, type Argument } from './formula-functions.ts';
 import { FormulaSyntaxError, parseFormula, type Node } from './formula-parser.ts';
 import type { Reference } from './formula-tokens.ts';
-import { CellError, operate, toNumber, type Value } from './formula-values.ts';
+import { CellError, operate, type Value } from './formula-values.ts';
 import { formatNumber } from './number-format.ts';
 import { serialOfInstant } from './serial-date.ts';
 import type { Area, Sheet } from './sheet.ts';
@@ -187,10 +187,6 @@ export class Calculator {
           ? single(target)
           : this.#lines(target.sheet, target.area);
       }
-      case 'unary':
-        return broadcast([this.#grid(node.operand, place, isArray)], ([value]) =>
-          signed(node.operator, value),
-        );
       case 'binary': {
         const sides = [node.left, node.right].map((side) => this.#grid(side, place, isArray));
         return broadcast(sides, ([a = null, b = null]) => operate(node.operator, a, b));
@@ -288,10 +284,4 @@ export class Calculator {
     }
     return new CellError('VALUE', 'An array value could not be found.');
   }
-}
-
-function signed(operator: string, value: Value = null): Value {
-  const number = toNumber(value);
-  if (number instanceof CellError) return number;
-  return operator === '-' ? -number : number;
 }

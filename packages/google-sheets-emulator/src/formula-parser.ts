@@ -7,7 +7,6 @@ export type Node =
   | { readonly kind: 'broken' }
   | { readonly kind: 'name'; readonly name: string }
   | { readonly kind: 'call'; readonly name: string; readonly args: readonly Node[] }
-  | { readonly kind: 'unary'; readonly operator: string; readonly operand: Node }
   | {
       readonly kind: 'binary';
       readonly operator: string;
@@ -70,7 +69,7 @@ class Parser {
   }
 
   #expression(least: number): Node {
-    let left = this.#prefixed();
+    let left = this.#primary();
     for (;;) {
       const token = this.#peek();
       const binding = token?.kind === 'operator' ? BINDING[token.text] : undefined;
@@ -78,15 +77,6 @@ class Parser {
       this.#at++;
       left = { kind: 'binary', operator: token.text, left, right: this.#expression(binding) };
     }
-  }
-
-  #prefixed(): Node {
-    for (const operator of ['-', '+']) {
-      if (!this.#isOperator(operator)) continue;
-      this.#at++;
-      return { kind: 'unary', operator, operand: this.#prefixed() };
-    }
-    return this.#primary();
   }
 
   #primary(): Node {

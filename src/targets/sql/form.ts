@@ -132,10 +132,8 @@ export class SqlForm implements OpenForm {
 
   async *rows(query: RowQuery, cells = false): AsyncIterable<readonly StoredRow[]> {
     if (!this.#columns.has('id')) return;
-    const shown = this.#fields.filter(
-      ({ column, isInMore }) => column !== null && (isInMore || this.#columns.has(column)),
-    );
-    const names = cells ? shown.flatMap((field) => ownColumns(field, this.#columns)) : [];
+    const fields = this.#fields;
+    const names = cells ? fields.flatMap((field) => ownColumns(field, this.#columns)) : [];
     if (cells && this.#columns.has(MORE)) names.push(MORE);
     await this.#indexFor(query);
     const pages = pagesOf(this.#database, {
@@ -150,7 +148,7 @@ export class SqlForm implements OpenForm {
         status: textOf(row['status']),
         createdAt: timeOf(row['created_at']),
         deletedAt: timeOf(row['_deleted_at']),
-        cells: cells ? decodeRow(shown, row) : new Map(),
+        cells: cells ? decodeRow(fields, row) : new Map(),
       }));
   }
 
