@@ -2,7 +2,7 @@ import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import type { Bounds } from './a1.ts';
 import { invalid, tooManyCells } from './api-error.ts';
 import { Formula, type Cell, type Cells } from './cell.ts';
-import { breakFormula, remapFormula, renameInFormula } from './formula-moves.ts';
+import { remapFormula, renameInFormula } from './formula-moves.ts';
 import { remapMetadata, type Metadata } from './metadata.ts';
 import { remapOverlays } from './overlays.ts';
 import type { Remap } from './remap.ts';
@@ -87,7 +87,7 @@ export class Document {
 
   /** Removes everything that belonged to a deleted tab or referred to it. */
   forgetSheet({ id: sheetId, properties: { title } }: Sheet): void {
-    this.#eachFormula((formula) => breakFormula(formula, title));
+    this.#eachFormula((formula) => renameInFormula(formula, title, null));
     this.metadata = this.metadata.filter(({ place }) => place.sheetId !== sheetId);
   }
 

@@ -1,4 +1,4 @@
-import { Formula } from './cell.ts';
+import type { Formula } from './cell.ts';
 import { rewriteReferences, type Corner, type Reference } from './formula-tokens.ts';
 import type { Remap } from './remap.ts';
 
@@ -39,30 +39,23 @@ export function remapFormula(
   remap: Remap,
 ): Formula {
   if (ownTitle !== movedTitle && !mayName(formula, movedTitle)) return formula;
-  const text = rewriteReferences(formula.text, (reference) =>
+  return rewriteReferences(formula, (reference) =>
     (reference.title ?? ownTitle) === movedTitle
       ? remapReference(reference, axis, remap)
       : reference,
   );
-  return text === formula.text ? formula : new Formula(text);
 }
 
-/** A formula after a tab was renamed. */
-export function renameInFormula(formula: Formula, from: string, to: string): Formula {
+/**
+ * A formula after a tab was renamed, or deleted (`to` is null). References to a deleted one stay broken, even if another tab gets
+ * its name later.
+ */
+export function renameInFormula(formula: Formula, from: string, to: string | null): Formula {
   if (!mayName(formula, from)) return formula;
-  const text = rewriteReferences(formula.text, (reference) =>
-    reference.title === from ? { ...reference, title: to } : reference,
-  );
-  return text === formula.text ? formula : new Formula(text);
-}
-
-/** A formula after a tab was deleted: permanently, even if another tab gets its name later. */
-export function breakFormula(formula: Formula, title: string): Formula {
-  if (!mayName(formula, title)) return formula;
-  const text = rewriteReferences(formula.text, (reference) =>
-    reference.title === title ? undefined : reference,
-  );
-  return text === formula.text ? formula : new Formula(text);
+  return rewriteReferences(formula, (reference) => {
+    if (reference.title !== from) return reference;
+    return to === null ? undefined : { ...reference, title: to };
+  });
 }
 
 /** A formula as its copy some rows down and columns right: references move along unless `$` pins them. */
@@ -75,12 +68,11 @@ export function copyFormula(formula: Formula, rows: number, columns: number): Fo
       corner.column === undefined || corner.columnPinned ? corner.column : corner.column + columns,
   });
   const inGrid = ({ row, column }: Corner): boolean => (row ?? 0) >= 0 && (column ?? 0) >= 0;
-  const text = rewriteReferences(formula.text, (reference) => {
+  return rewriteReferences(formula, (reference) => {
     const start = shift(reference.start);
     const end = reference.end === undefined ? undefined : shift(reference.end);
     return inGrid(start) && (end === undefined || inGrid(end))
       ? { ...reference, start, end }
       : undefined;
   });
-  return new Formula(text);
 }

@@ -1,4 +1,5 @@
 import { columnIndex, columnLetters, quoteTitle } from './a1.ts';
+import { Formula } from './cell.ts';
 
 /** One corner of a reference. An absent row or column is open (`A:C`, `2:5`); `$` pins are kept for rewriting. */
 export interface Corner {
@@ -108,16 +109,16 @@ function printCorner({ row, column, rowPinned, columnPinned }: Corner): string {
 
 /** A formula with `change` applied to every reference; undefined becomes `#REF!`. */
 export function rewriteReferences(
-  formula: string,
+  formula: Formula,
   change: (reference: Reference) => Reference | undefined,
-): string {
+): Formula {
   let changed = false;
-  const texts = tokenize(formula).map((token) => {
+  const texts = tokenize(formula.text).map((token) => {
     if (token.kind !== 'reference') return token.text;
     const fresh = change(token.reference);
     if (fresh === token.reference) return token.text;
     changed = true;
     return fresh === undefined ? '#REF!' : printReference(fresh);
   });
-  return changed ? `=${texts.join('')}` : formula;
+  return changed ? new Formula(`=${texts.join('')}`) : formula;
 }
