@@ -1,6 +1,6 @@
 import { PROBLEMS } from '../src/base/catalogue.ts';
 import { randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { Command } from 'commander';
@@ -48,6 +48,13 @@ const KNOWN: ReadonlySet<string> = new Set([
   // The code of a message that is not about a problem.
   'NEW_ANSWERS',
 ]);
+
+/** Every file of the program, by its path in src. */
+const SOURCES = new Map(
+  readdirSync(join(PROJECT, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => [path, projectText(`src/${path}`)] as const),
+);
 
 /** A page, and the findings in it. */
 type PageMatch = readonly [page: string, found: string];
@@ -127,10 +134,7 @@ describe('the documentation (npm run docs updates the generated pages)', () => {
     const quoted = symptoms.flatMap(([, symptom = '']) =>
       [...symptom.matchAll(/"([^"]+)"/g)].map(([, message = '']) => message),
     );
-    const code = readdirSync(resolve(PROJECT, 'src'), { recursive: true, encoding: 'utf8' })
-      .filter((path) => path.endsWith('.ts'))
-      .map((path) => projectText(`src/${path}`))
-      .join('\n');
+    const code = [...SOURCES.values()].join('\n');
     expect(quoted.length).toBeGreaterThan(5);
     expect(quoted.filter((message) => !code.includes(message))).toEqual([]);
   });
@@ -139,6 +143,13 @@ describe('the documentation (npm run docs updates the generated pages)', () => {
     const runbook = projectText('docs/troubleshooting.md').split('## By problem code')[1] ?? '';
     const entries = [...runbook.matchAll(/^### (\S+)$/gm)].map(([, code]) => code);
     expect(entries).toEqual(Object.keys(PROBLEMS));
+  });
+
+  it('has no problem that the program never reports', () => {
+    const others = [...SOURCES].filter(([path]) => path !== 'base/catalogue.ts');
+    const isReported = (code: string): boolean =>
+      others.some(([, text]) => text.includes(`'${code}'`));
+    expect(Object.keys(PROBLEMS).filter((code) => !isReported(code))).toEqual([]);
   });
 
   it('uses commands only with options that they have', () => {
@@ -199,20 +210,11 @@ function parses(line: string): boolean {
 
 describe('the environment', () => {
   it('is only read by config.ts', () => {
-    const src = resolve(import.meta.dirname, '../src');
-    const readers = readdirSync(src, { recursive: true, encoding: 'utf8' })
-      .filter((path) => path.endsWith('.ts'))
-      .filter((path) => /process\.env\b/.test(readFileSync(join(src, path), 'utf8')));
-    expect(readers.filter((path) => !mentionsOnly(join(src, path)))).toEqual([
-      'settings/config.ts',
-    ]);
+    const readers = [...SOURCES].filter(([, text]) =>
+      text
+        .split('\n')
+        .some((line) => /process\.env\b/.test(line) && !/^\s*(\/?\*|\/\/)/.test(line)),
+    );
+    expect(readers.map(([path]) => path)).toEqual(['settings/config.ts']);
   });
 });
-
-/** True if `process.env` is only in comments. */
-function mentionsOnly(path: string): boolean {
-  return readFileSync(path, 'utf8')
-    .split('\n')
-    .filter((line) => /process\.env\b/.test(line))
-    .every((line) => /^\s*(\/?\*|\/\/)/.test(line));
-}
