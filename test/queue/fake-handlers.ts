@@ -4,11 +4,7 @@ import type { JobHandlers, PollFound } from '../../src/queue/runtime.ts';
 import type { SyncOrder } from '../../src/queue/jobs.ts';
 
 /** The work of a run of the fake; may throw. */
-export type SyncScript = (
-  order: SyncOrder,
-  signal: AbortSignal,
-  onProgress: (seen: number, total: number) => void,
-) => OutcomeName | Promise<OutcomeName>;
+type SyncScript = (...call: Parameters<JobHandlers['sync']>) => OutcomeName | Promise<OutcomeName>;
 
 /** An ordinary run. */
 export const ordinary = (formId: string, target = 'a'): SyncOrder => {
@@ -46,18 +42,15 @@ export class FakeHandlers implements JobHandlers {
     return this.found(signal);
   }
 
-  async sync(
-    order: SyncOrder,
-    signal: AbortSignal,
-    onProgress: (seen: number, total: number) => void,
-  ): Promise<OutcomeName> {
+  async sync(...call: Parameters<JobHandlers['sync']>): Promise<OutcomeName> {
+    const [order] = call;
     this.syncs.push(order);
     const key = JSON.stringify(order);
     const running = (this.#running.get(key) ?? 0) + 1;
     this.#running.set(key, running);
     this.mostAtOnce = Math.max(this.mostAtOnce, running);
     try {
-      return await this.script(order, signal, onProgress);
+      return await this.script(...call);
     } finally {
       this.#running.set(key, running - 1);
     }
