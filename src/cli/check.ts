@@ -162,7 +162,7 @@ const checkReceivers =
       return { ok: problem === null, message };
     });
     const none = isTest ? { ok: false, mistaken: true, message: NO_TEST } : fine(NO_RECEIVERS);
-    const { host } = URL.parse(notify.heartbeatUrl ?? '') ?? {};
+    const host = notify.heartbeatUrl?.host;
     const beats = { ...fine(`goes to ${host} while nothing has failed`), subject: 'heartbeat' };
     return [
       ...(found.length === 0 ? [none] : await Promise.all(found)),

@@ -27,9 +27,9 @@ export function heartbeat(clock: Clock, isBehind: () => boolean): Feed<null> {
   };
 }
 
-/** The calls. `address` usually contains a secret, so only its host is shown (L15). */
-export function monitor(address: string, fetch: Fetch): Transport<null> {
-  const [url, setting] = [new URL(address), 'HEARTBEAT_URL'];
+/** The calls. `url` usually contains a secret, so only its host is shown (L15). */
+export function monitor(url: URL, fetch: Fetch): Transport<null> {
+  const setting = 'HEARTBEAT_URL';
   return {
     setting,
     name: `heartbeat (${url.host})`,

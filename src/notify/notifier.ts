@@ -14,9 +14,9 @@ import { webhook } from './webhook.ts';
 /** The receivers of notifications; undefined: none. */
 export interface NotifySettings {
   /** By setting: the address of a webhook, or recipients of mail. */
-  readonly receivers: Readonly<Record<string, string | EmailSettings | undefined>>;
+  readonly receivers: Readonly<Record<string, URL | EmailSettings | undefined>>;
   /** HEARTBEAT_URL. */
-  readonly heartbeatUrl?: string | undefined;
+  readonly heartbeatUrl?: URL | undefined;
   /** STATUS_URL. */
   readonly statusUrl?: string | undefined;
 }
@@ -110,5 +110,5 @@ export const transportsOf = (
 ): Transport[] =>
   Object.entries(receivers).flatMap(([setting, to]) => {
     if (to === undefined) return [];
-    return typeof to === 'string' ? webhook(setting, to, fetch) : mail(setting, to);
+    return to instanceof URL ? webhook(setting, to, fetch) : mail(setting, to);
   });

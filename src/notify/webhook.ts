@@ -35,9 +35,8 @@ const teamsCard = ({ level, headline, body, link }: Message): unknown => ({
   ],
 });
 
-/** The webhook of a chat, or of anything else that takes JSON. `address` usually contains a secret, so only its host is shown (L15). */
-export function webhook(setting: string, address: string, fetch: Fetch): Transport {
-  const url = new URL(address);
+/** The webhook of a chat, or of anything else that takes JSON. `url` usually contains a secret, so only its host is shown (L15). */
+export function webhook(setting: string, url: URL, fetch: Fetch): Transport {
   const isTeams = TEAMS.test(url.hostname);
   return {
     setting,

@@ -1,5 +1,5 @@
 import { looksLikeKey } from '../base/key-like.ts';
-import { isLoopback, plainHost, type Transport } from '../base/transport.ts';
+import { isLoopback, type Transport, transportTo } from '../base/transport.ts';
 import type { ProxySettings } from '../base/proxy.ts';
 import type { EmailSettings } from '../notify/mail.ts';
 import type { NotifySettings } from '../notify/notifier.ts';
@@ -148,13 +148,12 @@ function readMail(reader: SettingsReader): Omit<EmailSettings, 'to'> | undefined
 function readCalledUrl(
   reader: SettingsReader,
   name: 'ALERT_WEBHOOK_URL' | 'NOTIFY_NEW_URL' | 'HEARTBEAT_URL',
-): string | undefined {
+): URL | undefined {
   const address = reader.read(name);
-  if (address === undefined) return undefined;
-  const { protocol, hostname } = new URL(address);
-  const host = plainHost(hostname);
-  if (protocol !== 'https:' && !isLoopback(host))
-    requireSafeTransport(reader, { host, weaknesses: ['is plain http: write https://'] }, name);
+  if (address?.protocol === 'http:') {
+    const transport = transportTo(address.hostname, ['is plain http: write https://']);
+    requireSafeTransport(reader, transport, name);
+  }
   return address;
 }
 

@@ -132,7 +132,7 @@ export const localAddress = apiAddress.refine(
 
 /** An address that is called and may contain a secret. ALLOW_PLAINTEXT decides whether it may be http. */
 export const calledAddress = parsed(
-  (value) => (webUrl(value) === undefined ? undefined : value),
+  webUrl,
   'is not a web address: write it whole, beginning with https://',
 );
 

@@ -37,13 +37,17 @@ class Clock extends TestClock {
 }
 
 /** Receivers and other settings, as tests name them. */
-interface Receiving extends Omit<NotifySettings, 'receivers'> {
+interface Receiving extends Pick<NotifySettings, 'statusUrl'> {
   readonly alertUrl?: string;
+  readonly heartbeatUrl?: string;
   readonly alertEmail?: EmailSettings;
 }
-const settingsOf = ({ alertUrl, alertEmail, ...others }: Receiving): NotifySettings => {
-  return { ...others, receivers: { ALERT_WEBHOOK_URL: alertUrl, ALERT_EMAIL_TO: alertEmail } };
-};
+const settingsOf = ({ alertUrl, alertEmail, heartbeatUrl, statusUrl }: Receiving) => ({
+  statusUrl,
+  heartbeatUrl: urlOf(heartbeatUrl),
+  receivers: { ALERT_WEBHOOK_URL: urlOf(alertUrl), ALERT_EMAIL_TO: alertEmail },
+});
+const urlOf = (text: string | undefined): URL | undefined => (text ? new URL(text) : undefined);
 
 async function open(settings: Receiving, folder = newFolder(), fetch?: typeof globalThis.fetch) {
   const clock = new Clock(NOW);

@@ -28,7 +28,7 @@ async function open() {
   clock.now = () => NOW + atS * 1_000;
   const start = () =>
     openNotifier({
-      receivers: { NOTIFY_NEW_URL: 'https://hooks.example.com/new' },
+      receivers: { NOTIFY_NEW_URL: new URL('https://hooks.example.com/new') },
       fetch: fetch as unknown as typeof globalThis.fetch,
       dataDir,
       clock,

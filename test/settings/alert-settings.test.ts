@@ -34,7 +34,7 @@ describe('where notifications go', () => {
       ALERT_SMTP_URL: SMTP,
     });
     expect(receivers).toMatchObject({
-      NOTIFY_NEW_URL: 'https://hooks.example.com/S3CRET',
+      NOTIFY_NEW_URL: new URL('https://hooks.example.com/S3CRET'),
       NOTIFY_NEW_EMAIL_TO: { to: ['sales@example.com'], from: 'mirror@example.com' },
     });
     expect(receivers['ALERT_EMAIL_TO']).toBeUndefined();
@@ -95,7 +95,7 @@ describe('where notifications go', () => {
 
   it('accepts plain http if the settings trust the host', () => {
     const env = { ALLOW_PLAINTEXT: 'kuma', HEARTBEAT_URL: 'http://kuma:3001/api/push/x' };
-    expect(notify(env).heartbeatUrl).toBe(env.HEARTBEAT_URL);
+    expect(notify(env).heartbeatUrl?.href).toBe(env.HEARTBEAT_URL);
     expect(problemsOf({ ...SOURCE, HEARTBEAT_URL: 'http://127.0.0.1:3001/x' })).toEqual([]);
   });
 
