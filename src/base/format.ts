@@ -16,6 +16,10 @@ export function plural(number: number, one: string, many = `${one}s`): string {
   return `${count(number)} ${number === 1 ? one : many}`;
 }
 
+/** `3 new`; nothing for 0 or an unknown number. */
+export const someOf = (number: number | null, what: string): string[] =>
+  number ? [`${count(number)} ${what}`] : [];
+
 /** `a, b and c`, `a or b`. */
 export const wordList = (words: readonly string[], between: 'and' | 'or'): string =>
   [words.slice(0, -1).join(', '), ...words.slice(-1)].filter(Boolean).join(` ${between} `);

@@ -1,4 +1,4 @@
-import { ago, count, plural } from '../base/format.ts';
+import { ago, plural, someOf } from '../base/format.ts';
 import {
   claimText,
   type FormReport,
@@ -56,9 +56,9 @@ function formLines(form: FormReport, nowMs: number): Line[] {
   const { title, state, rows, deletedRows, rejected, forgotten, claim, lastRun, pause } = form;
   const counts = [
     plural(rows ?? 0, 'row'),
-    ...counted(deletedRows, 'marked deleted'),
-    ...counted(rejected, 'rejected'),
-    ...counted(forgotten, 'forgotten on request'),
+    ...someOf(deletedRows, 'marked deleted'),
+    ...someOf(rejected, 'rejected'),
+    ...someOf(forgotten, 'forgotten on request'),
   ];
   const holds =
     rows === null
@@ -77,6 +77,3 @@ function formLines(form: FormReport, nowMs: number): Line[] {
     ...noticeLines(name, form.notices),
   ];
 }
-
-const counted = (number: number | null, what: string): string[] =>
-  number === null || number === 0 ? [] : [`${count(number)} ${what}`];

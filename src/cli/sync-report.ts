@@ -1,5 +1,5 @@
 import { PROBLEMS } from '../base/catalogue.ts';
-import { count, duration, plural } from '../base/format.ts';
+import { count, duration, plural, someOf } from '../base/format.ts';
 import {
   claimText,
   NO_CLAIM,
@@ -38,17 +38,13 @@ export function progressOf(
 
 /** The outcome of a run, its changes and its cost; below it, why it read everything, and changes by people. */
 export function runLines(report: RunReport): Line[] {
-  const changes = (
-    [
-      ['new', report.inserted],
-      ['changed', report.updated],
-      ['deleted', report.deleted],
-      ['held', report.held],
-      ['rejected', report.rejected],
-    ] as const
-  )
-    .filter(([, number]) => number > 0)
-    .map(([word, number]) => `${count(number)} ${word}`);
+  const changes = [
+    ...someOf(report.inserted, 'new'),
+    ...someOf(report.updated, 'changed'),
+    ...someOf(report.deleted, 'deleted'),
+    ...someOf(report.held, 'held'),
+    ...someOf(report.rejected, 'rejected'),
+  ];
   const isProven = report.outcome === 'ok' || report.outcome === 'held';
   const nothing = isProven ? 'nothing new' : 'nothing written';
   const what = changes.length > 0 ? changes.join(', ') : nothing;
@@ -110,8 +106,8 @@ export function writeBackLines(report: WriteBackReport): Line[] {
   const { form, outcome, written, refused, failed, failure } = report;
   const parts = [
     ...(written > 0 ? [`${plural(written, 'status', 'statuses')} changed`] : []),
-    ...(refused > 0 ? [`${count(refused)} refused by the source`] : []),
-    ...(failed > 0 ? [`${count(failed)} failed`] : []),
+    ...someOf(refused, 'refused by the source'),
+    ...someOf(failed, 'failed'),
     ...(outcome === 'waiting' ? ['a target does not have it yet, or is busy'] : []),
     ...(failure === null ? [] : [failure.message]),
   ];

@@ -1,6 +1,6 @@
 import { type ProblemCode, PROBLEMS } from '../base/catalogue.ts';
 import { isAhead } from '../base/clock.ts';
-import { ago, count, exact, iso, plural, wordList } from '../base/format.ts';
+import { ago, exact, iso, plural, someOf, wordList } from '../base/format.ts';
 import { HEALTH_STATES, type HealthState } from '../mirror/health-text.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { Claim, OutcomeName } from '../mirror/form-state.ts';
@@ -250,7 +250,7 @@ export function oldestClaim(claims: readonly ShownClaim[]): ShownClaim {
 export function exceptText({ held, undecided }: ShownClaim): string {
   const parts = [
     ...(held > 0 ? [plural(held, 'held deletion')] : []),
-    ...(undecided > 0 ? [`${count(undecided)} undecided`] : []),
+    ...someOf(undecided, 'undecided'),
   ];
   return parts.length === 0 ? '' : ` except for ${parts.join(' and ')}`;
 }
