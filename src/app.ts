@@ -112,8 +112,6 @@ export class App implements AsyncDisposable {
     const target: Target = {
       ...this.#mirror,
       name,
-      kind: address.kind,
-      address: address.shown,
       store,
       get joining() {
         const { selection } = planner.settingsById(settings);
@@ -148,7 +146,7 @@ export class App implements AsyncDisposable {
   /** The content of a target for the judgment, under these settings. Rejects as the target does. */
   async content(name: string): Promise<TargetContent> {
     const target = await this.chosen(name);
-    const refills = await this.dataDir.refills(name, target.address).catch(() => new Map());
+    const refills = await this.dataDir.refills(name, this.#addressOf(name)).catch(() => new Map());
     return readTarget(target, this.config.rule !== null, refills);
   }
 

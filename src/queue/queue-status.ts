@@ -1,6 +1,7 @@
 import type { Job } from 'bullmq';
 import { z } from 'zod';
 import { withinTime } from '../base/clock.ts';
+import { iso } from '../base/format.ts';
 import type { QueueState, RunningJob } from '../health/report.ts';
 import type { Trouble } from '../health/trouble.ts';
 import { syncData, writeBackData } from './jobs.ts';
@@ -40,7 +41,7 @@ async function readAll(context: QueueContext) {
   const sum = (state: 'waiting' | 'active'): number =>
     counts.reduce((total, count) => total + (count[state] ?? 0), 0);
   const totals = { waiting: sum('waiting'), active: sum('active') };
-  const nextPollAt = nextPollMs === null ? null : new Date(nextPollMs).toISOString();
+  const nextPollAt = nextPollMs === null ? null : iso(nextPollMs);
   return { trouble, nextPollAt, ...totals, running: running.flat() };
 }
 
@@ -60,7 +61,7 @@ async function readRunning({ kind, target, queue }: OneQueue): Promise<RunningJo
     if (job === undefined || formId === undefined) return [];
     const startedAtMs = job.processedOn ?? job.timestamp;
     const { seen, total } = progress.parse(job.progress);
-    const startedAt = new Date(startedAtMs).toISOString();
+    const startedAt = iso(startedAtMs);
     return [{ step, formId, target, startedAt, seen, total }];
   });
 }

@@ -136,10 +136,8 @@ async function boundsAround(
   formId: string,
   at: number,
 ): Promise<Profile['bounds']> {
-  const within = async (fromMs: number, toMs: number): Promise<number | null> => {
-    const [dateFrom, dateTo] = [new Date(fromMs).toISOString(), new Date(toMs).toISOString()];
-    return source.count({ formId, dateFrom, dateTo });
-  };
+  const within = (fromMs: number, toMs: number): Promise<number | null> =>
+    source.count({ formId, dateFrom: iso(fromMs), dateTo: iso(toMs) });
   const [after, from, to, around] = await Promise.all([
     within(at + 1, at + 1),
     within(at, at + 1),

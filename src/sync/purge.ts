@@ -1,5 +1,5 @@
 import { isAbort } from '../base/errors.ts';
-import { count } from '../base/format.ts';
+import { count, iso } from '../base/format.ts';
 import { shellOption } from '../base/printable.ts';
 import { looksHashed } from '../mirror/cells.ts';
 import { fieldTest, storedUnder } from '../mirror/selection.ts';
@@ -88,7 +88,7 @@ export const purgeDeleted = (
   });
 
 async function deletedBefore(form: ReadForm, beforeMs: number): Promise<number> {
-  const before = new Date(beforeMs).toISOString();
+  const before = iso(beforeMs);
   let many = 0;
   for await (const rows of form.rows({ isDeleted: true }))
     many += rows.filter(({ deletedAt }) => (deletedAt ?? '') < before).length;

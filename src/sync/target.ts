@@ -27,9 +27,6 @@ export interface Mirror {
 export interface Target extends Mirror {
   /** As the settings name it; `default` if unnamed. */
   readonly name: string;
-  readonly kind: string;
-  /** Its address for people, without password (L15). */
-  readonly address: string;
   readonly store: Store;
   /** How answers become rows there, as far as names are known; undefined while no fields are selected. */
   readonly joining: Joining | undefined;

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
-import { plural } from '../base/format.ts';
+import { iso, plural } from '../base/format.ts';
 import { FormsApiError } from '../forms/errors.ts';
 import { type FormState, sumOf } from '../mirror/form-state.ts';
 import type { Entry, OpenForm } from '../mirror/port.ts';
@@ -135,7 +135,7 @@ export async function writeBack(
   const report = writeBackReport(form, failure, results);
   if (state === 'waiting') return { ...report, outcome: state };
   if (report.outcome === 'done' || report.outcome === 'failed') {
-    const since = new Date(clock.now()).toISOString();
+    const since = iso(clock.now());
     const { code = null, message: error = null } = failure ?? {};
     const problem = failure === null && writing.listed === 0 ? null : { since, code, error };
     // If it cannot be stored, the report still has it.
