@@ -2,8 +2,7 @@ import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { ApiError, invalid } from './api-error.ts';
 import { boundsOf } from './document.ts';
 import { closedRange, guard, type Edit } from './edit.ts';
-import { type Area, cellsOf, meets, type Sheet } from './sheet.ts';
-import { tableResource } from './tables.ts';
+import { type Area, cellsOf, meets, type Sheet, type Table } from './sheet.ts';
 
 /** Throws if a table is not allowed there. Google's words are known only for alternating colors. */
 function checkPlace(sheet: Sheet, area: Area): void {
@@ -35,10 +34,11 @@ export function addTable(
   guard(edit, sheet, area);
   checkPlace(sheet, area);
   const all = edit.document.sheets.flatMap(({ overlays }) => overlays.tables);
-  const id = given.tableId ?? String(edit.nextId());
-  if (all.some((one) => one.id === id)) throw invalid(`A table with ID ${id} already exists.`);
-  const table = {
-    id,
+  const tableId = given.tableId ?? String(edit.nextId());
+  if (all.some((one) => one.tableId === tableId))
+    throw invalid(`A table with ID ${tableId} already exists.`);
+  const table: Table = {
+    tableId,
     name: given.name ?? `Table${all.length + 1}`,
     range: closedRange(sheet, area),
   };
@@ -47,7 +47,7 @@ export function addTable(
   const { frozenRowCount = 0 } = sheet.properties;
   if (area.top === 0 && frozenRowCount === 0 && sheet.rowCount > 1)
     sheet.properties = { ...sheet.properties, frozenRowCount: 1 };
-  return { addTable: { table: tableResource(table) } };
+  return { addTable: { table } };
 }
 
 /** Throws if a range to merge is in a table; Google's words for it are not known. */

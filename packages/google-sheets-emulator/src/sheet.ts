@@ -38,12 +38,11 @@ export const cellsOf = (range: sheets_v4.Schema$GridRange | undefined): Area => 
   right: range?.endColumnIndex ?? Infinity,
 });
 
-/** A table: a header row and rows below it. */
-export interface Table {
-  readonly id: string;
-  readonly name: string;
+/** A table that people make of a range: a header row and rows below it, without types and footers. */
+export interface Table extends sheets_v4.Schema$Table {
+  tableId: string;
   /** With all four bounds. */
-  readonly range: sheets_v4.Schema$GridRange;
+  range: sheets_v4.Schema$GridRange;
 }
 
 /** Objects on ranges of a tab: they move with its rows and columns. Lists are replaced, never changed in place. */

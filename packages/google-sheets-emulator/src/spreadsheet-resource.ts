@@ -4,7 +4,6 @@ import { below, type Mask, select, touches } from './field-mask.ts';
 import { type Metadata, metadataResource } from './metadata.ts';
 import { type Caller, protectionResource } from './protection.ts';
 import type { Sheet } from './sheet.ts';
-import { tableBanding, tableResource } from './tables.ts';
 import type { Document } from './document.ts';
 
 /** The parts of a request for a spreadsheet. */
@@ -63,7 +62,9 @@ function sheetResource(
   );
   const { merges, protectedRanges, basicFilter, conditionalFormats, tables } = sheet.overlays;
   const { filterViews } = sheet.overlays;
-  const bandedRanges = [...sheet.overlays.bandedRanges, ...tables.map(tableBanding)];
+  // The alternating colors of a table are a banded range.
+  const colors = tables.map(({ tableId, range }) => ({ bandedRangeReference: tableId, range }));
+  const bandedRanges = [...sheet.overlays.bandedRanges, ...colors];
   return {
     properties: sheetProperties(sheet, sheets.indexOf(sheet)),
     ...(dataMask !== undefined && { data: [gridResource(sheet, metadata, dataMask)] }),
@@ -75,7 +76,7 @@ function sheetResource(
     ...(basicFilter !== undefined && { basicFilter }),
     ...(filterViews.length > 0 && { filterViews: [...filterViews] }),
     ...(bandedRanges.length > 0 && { bandedRanges }),
-    ...(tables.length > 0 && { tables: tables.map(tableResource) }),
+    ...(tables.length > 0 && { tables: [...tables] }),
     ...(sheet.charts.length > 0 && { charts: [...sheet.charts] }),
     ...(own.length > 0 && { developerMetadata: own.map(metadataResource) }),
   };

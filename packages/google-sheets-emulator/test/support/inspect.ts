@@ -3,7 +3,6 @@ import { Calculator } from '../../src/calculator.ts';
 import { filledWidth, Formula } from '../../src/cell.ts';
 import { metadataResource, type Metadata } from '../../src/metadata.ts';
 import type { Overlays, Sheet } from '../../src/sheet.ts';
-import { tableResource } from '../../src/tables.ts';
 import type { SpreadsheetFiles } from '../../src/spreadsheet-files.ts';
 
 /** A literal, a formula's text, or null for an empty cell. */
@@ -19,10 +18,8 @@ export interface InspectedCell {
 /** See {@link Inspection.ranges}. */
 export type InspectedRanges = Pick<
   Overlays,
-  'basicFilter' | 'filterViews' | 'bandedRanges' | 'merges' | 'protectedRanges'
-> & {
-  readonly tables: readonly sheets_v4.Schema$Table[];
-};
+  'basicFilter' | 'filterViews' | 'bandedRanges' | 'merges' | 'protectedRanges' | 'tables'
+>;
 
 /** A tab, by title or sheet ID. */
 export type TabName = string | number;
@@ -101,11 +98,9 @@ export class Inspection {
     };
   }
 
-  /** Tables as in API responses, filters, alternating colors, merged cells and protections of a tab. */
+  /** Tables, filters, alternating colors, merged cells and protections of a tab. */
   ranges(spreadsheetId: string, tab: TabName): InspectedRanges {
-    const sheet = this.sheet(spreadsheetId, tab);
-    const { tables, ...ranges } = sheet.overlays;
-    return { ...ranges, tables: tables.map(tableResource) };
+    return this.sheet(spreadsheetId, tab).overlays;
   }
 
   /** All developer metadata, from all clients. */
