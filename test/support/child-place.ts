@@ -1,8 +1,7 @@
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import type { FormsStore } from '../../src/sandbox/store.ts';
-import { type SandboxOptions, startSandbox, type TestSandbox } from './sandbox.ts';
-import { Child, type ChildEnv, type Finally } from './child.ts';
+import { accountOn, type SandboxOptions, startSandbox, type TestSandbox } from './sandbox.ts';
+import { Child, type ChildEnv, type Finally, PROGRAM } from './child.ts';
 import { type CliResult, runCli } from './cli-host.ts';
 import { scratchFolder } from './scratch.ts';
 
@@ -22,14 +21,7 @@ export class ChildPlace {
   private constructor(sandbox: TestSandbox) {
     this.sandbox = sandbox;
     this.folder = scratchFolder('child', NEEDS_MB);
-    this.env = {
-      FORMS_API_URL: sandbox.url,
-      FORMS_API_KEY: sandbox.apiKey,
-      TARGET_URL: `sqlite:${join(this.folder, 'copy.sqlite')}`,
-      TARGET_FIELDS: '*',
-      DATA_DIR: this.folder,
-      PORT: '0',
-    };
+    this.env = accountOn(sandbox, this.folder);
   }
 
   /** Opens one. After the test, its processes are killed, each by its own ID, and everything is removed. */
@@ -54,9 +46,7 @@ export class ChildPlace {
 
   /** Starts a command. */
   start(args: readonly string[], env: ChildEnv = {}): Child {
-    const child = Child.cli(args, { ...this.env, ...env }, this.folder);
-    this.#children.push(child);
-    return child;
+    return this.startScript(PROGRAM, args, env);
   }
 
   /** Starts a script of the tests with the same settings. */

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const PROGRAM = join(import.meta.dirname, '../../bin/forms-mirror.js');
+/** The program's own script. */
+export const PROGRAM = join(import.meta.dirname, '../../bin/forms-mirror.js');
 
 /** How a process ended. */
 export interface ChildEnd {
@@ -55,8 +56,8 @@ export class Child {
   }
 
   /** A command of the program. */
-  static cli(args: readonly string[], env?: ChildEnv, cwd?: string): Child {
-    return new Child(PROGRAM, args, env, cwd);
+  static cli(args: readonly string[], env?: ChildEnv): Child {
+    return new Child(PROGRAM, args, env);
   }
 
   get pid(): number {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished } from 'vitest';
 import { createSampleWorkspace } from '../../src/sandbox/sample-workspace.ts';
-import { type TestSandbox, type SandboxOptions, startSandbox } from './sandbox.ts';
+import { type TestSandbox, type SandboxOptions, startSandbox, accountOn } from './sandbox.ts';
 import type { Environment } from '../../src/settings/settings-reader.ts';
 import type { Finally } from './child.ts';
 import { scratchFolder } from './scratch.ts';
@@ -34,16 +34,8 @@ export async function openPlace(
     await sandbox.stop();
     rmSync(folder, { recursive: true, force: true });
   });
+  const env = accountOn(sandbox, folder);
   const file = join(folder, 'copy.sqlite');
-  const env = {
-    FORMS_API_URL: sandbox.url,
-    FORMS_API_KEY: sandbox.apiKey,
-    TARGET_URL: `sqlite:${file}`,
-    TARGET_FIELDS: '*',
-    DATA_DIR: folder,
-    // Tests run concurrently, and `check` tests the port.
-    PORT: '0',
-  };
   return {
     sandbox,
     env,

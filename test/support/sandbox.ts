@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
 import type { ApiRequest } from '../../src/sandbox/api.ts';
 import type { Reply } from '../../src/sandbox/reply.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
@@ -40,6 +41,17 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<TestSa
   await sandbox.listen(options.port ?? 0);
   return sandbox;
 }
+
+/** The settings of an account on a sandbox that mirrors everything into a SQLite file in this folder. */
+export const accountOn = ({ url, apiKey }: TestSandbox, folder: string) => ({
+  FORMS_API_URL: url,
+  FORMS_API_KEY: apiKey,
+  TARGET_URL: `sqlite:${join(folder, 'copy.sqlite')}`,
+  TARGET_FIELDS: '*',
+  DATA_DIR: folder,
+  // Tests run concurrently, and `check` tests the port.
+  PORT: '0',
+});
 
 /** The sandbox with faults, hooks and a log. */
 export class TestSandbox extends Sandbox {
