@@ -29,13 +29,13 @@ export function boundHeapGrowth() {
   v8.setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
   // Helper threads cost more than they gain, because there is little to copy each time.
   v8.setFlagsFromString('--no-parallel-scavenge');
-  v8.setFlagsFromString('--semi-space-growth-factor=4');
+  v8.setFlagsFromString('--semi-space-growth-factor=2');
   fillNewSpace();
   v8.setFlagsFromString('--semi-space-growth-factor=1');
   return true;
 }
 
-/** V8 enlarges the space for new objects when much of it is in use. */
+/** V8 doubles the space for new objects when much of it is in use. */
 function fillNewSpace() {
   const lists = [];
   const isSmall = () =>

@@ -27,7 +27,7 @@ it.each([
   const script = `import v8 from 'node:v8'; import { boundHeapGrowth } from ${module};
     const isBound = boundHeapGrowth();
     const { space_size: bytes } = v8.getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
-    console.log(isBound, bytes >= 8 * 1_024 ** 2);`;
+    console.log(isBound, bytes >= 16 * 1_024 ** 2 && bytes < 32 * 1_024 ** 2);`;
   const args = [`--max-old-space-size=${limitMb}`, '--input-type=module', '-e', script];
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   // V8 only warns of an unknown flag, and continues.
