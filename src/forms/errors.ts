@@ -3,6 +3,7 @@ import { errorCode, MirrorError } from '../base/errors.ts';
 import { proxyFailureIn, type ProxySettings } from '../base/proxy.ts';
 import type { BaseUrl, FormsRequest, HttpResponse } from './request.ts';
 
+/** The facts of a failed call. */
 export interface FormsApiFailure {
   /** What happened, in a few words for a log line: `answered 503`. */
   readonly reason: string;

@@ -57,6 +57,7 @@ export interface FormsEvents {
   };
 }
 
+/** Options of every call. */
 export interface CallOptions {
   /** Aborting it rejects the call with CANCELLED at any point. */
   readonly signal?: AbortSignal | undefined;
@@ -82,6 +83,7 @@ const unzip = promisify<Uint8Array, { maxOutputLength: number }, Buffer>(gunzip)
 
 /** Sends requests to the Forms API: authentication, pacing and retries. Follows no redirects and knows no endpoints. */
 export class FormsHttp implements AsyncDisposable {
+  /** Most requests in flight. */
   readonly concurrency: number;
   /** Names items without an ID. */
   readonly nameless: NamelessKey;

@@ -22,6 +22,7 @@ export interface FormsRequest {
   readonly body?: string;
 }
 
+/** A response. */
 export interface HttpResponse {
   readonly status: number;
   /** A header's first value, by lower-case name. */

@@ -26,6 +26,7 @@ export interface Page {
   readonly serverMs: number | null;
 }
 
+/** One page of the list of forms. */
 export interface FormsPage {
   readonly list: readonly Form[];
   /** As the source says. */
@@ -191,12 +192,12 @@ export class Source {
     }
   }
 
-  /** Requests many by ID. */
+  /** Requests many by ID, and gives each answer to `take`. */
   byIds(ids: readonly string[], take: (id: string, answer: ById) => void): Promise<void> {
     return this.forEach(ids, async (id) => take(id, await this.byId(id)));
   }
 
-  /** Runs `work` for each ID, for as many at the same time as the source allows. */
+  /** Runs `work` for each ID: for as many at the same time as the source allows. Rejects with the first failure. */
   async forEach(ids: readonly string[], work: (id: string) => Promise<void>): Promise<void> {
     const next = ids.values();
     await Promise.all(

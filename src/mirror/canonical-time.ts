@@ -21,6 +21,7 @@ export function canonicalTime(text: string): string | null {
   const utc = new Date(Date.parse(time) - offsetMinutes * 60_000);
   const utcYear = utc.getUTCFullYear();
   if (utcYear < 1 || utcYear > 9999) return null;
+  // Three digits, or up to six if the further ones are not all zero.
   const digits = fraction.slice(0, 6).replace(/0+$/, '').padEnd(3, '0');
   return `${utc.toISOString().slice(0, 19)}.${digits}Z`;
 }

@@ -134,6 +134,7 @@ export const withdrawClaims = (state: FormState): FormState => ({
   statusesAsOfMs: null,
 });
 
+/** Flags every range as due. */
 export const flagAll = (state: FormState): FormState => ({
   ...state,
   ranges: state.ranges.map((range) => ({ ...range, isDue: true })),
@@ -228,6 +229,7 @@ export const accountedInAll = (tally: Tally): number => sumOf(accounted(tally).v
 export const isEmpty = ({ rows, rejected, forgotten }: Tally): boolean =>
   liveRows({ rows }) + rejected + forgotten === 0;
 
+/** The number of live rows. */
 export const liveRows = ({ rows }: Pick<Tally, 'rows'>): number => sumOf(Object.values(rows));
 
 export const sumOf = (counts: Iterable<number>): number => {

@@ -15,6 +15,7 @@ import {
 } from '../base/transport.ts';
 import type { ErrorListener } from './error-log.ts';
 
+/** The stores that a queue can use. */
 export type BackendKind = 'redis' | 'postgres' | 'embedded';
 
 /** An open store. All queues and workers of a process share it. */
@@ -31,6 +32,7 @@ export interface QueueBackend {
   close(force: boolean): Promise<void>;
 }
 
+/** Which store to open. */
 export interface StoreOptions {
   /** `redis://`, `rediss://` or `postgres://`; undefined for the embedded store. `?prefix=` separates mirrors in one store. */
   readonly queueUrl: URL | undefined;
@@ -42,6 +44,7 @@ export interface StoreOptions {
   readonly logger: Logger;
 }
 
+/** How to open it. */
 export interface BackendOptions extends StoreOptions {
   /** How many workers this process will have; each has a connection of its own. */
   readonly workers: number;

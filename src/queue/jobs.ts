@@ -23,6 +23,7 @@ export const jobIdOf = (formId: string): string => `form-${encodeURIComponent(fo
 /** True for an ID that every store keeps unchanged: PostgreSQL refuses NUL and lone surrogates. */
 export const isStorable = (id: string): boolean => id.isWellFormed() && !id.includes('\0');
 
+/** The kind of queue for a run. */
 export const kindOf = ({ isComparison }: SyncOrder) => (isComparison ? 'comparison' : 'sync');
 
 /* Payloads are parsed strictly and compared with the settings, because anyone with access to the store can write any job. */
@@ -45,8 +46,10 @@ export const syncData = z.strictObject({
   /** How many deletions a person has accepted. */
   acceptDeletes: z.number().int().positive().exactOptional(),
 });
+/** A request for a run. */
 export type SyncOrder = Readonly<z.infer<typeof syncData>>;
 
+/** Payload of a write-back. */
 export const writeBackData = z.strictObject({ formId });
 
 /** Options of a job. Nothing is kept after it ends, not even a stack trace, which may quote what must not be stored (L11). */
@@ -58,6 +61,7 @@ export const jobOptions = (kind: QueueKind, timings: Timings): JobsOptions => ({
   removeOnFail: true,
 });
 
+/** How a failed job is retried. */
 export const retryPolicy = (kind: QueueKind, timings: Timings): RetryPolicy =>
   kind === 'comparison' ? timings.longRetry : timings.retry;
 

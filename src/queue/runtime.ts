@@ -48,6 +48,7 @@ export interface JobHandlers {
   ) => Promise<void>;
 }
 
+/** Options of {@link startQueue}. */
 export interface QueueOptions extends StoreOptions {
   readonly handlers: JobHandlers;
   readonly schedule: Schedule;
@@ -60,6 +61,7 @@ export interface QueueOptions extends StoreOptions {
   readonly timings?: Partial<Timings>;
 }
 
+/** A running queue. */
 export interface QueueRuntime {
   /** Its state. Does not throw; see {@link QueueState.isReachable}. */
   status(): Promise<QueueState>;

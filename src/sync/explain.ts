@@ -14,6 +14,7 @@ export interface Listing {
   readonly at: string;
 }
 
+/** One submission in one target. */
 export interface SubmissionInTarget {
   readonly target: string;
   /** `not-mirrored`: the settings exclude its form here. `absent`: no row. `extra`: a live row although its ID answers 404. */

@@ -3,6 +3,7 @@ import { readRange } from './read-range.ts';
 import { type Page } from '../forms/source.ts';
 import { pagesOf, type Work } from './work.ts';
 
+/** What the newest range showed. */
 export interface Newest {
   /** The form's number of submissions when the reading began. */
   readonly total: number;

@@ -37,6 +37,7 @@ export interface MirrorPlan {
   readonly sinceMs: ReadonlyMap<string, number>;
 }
 
+/** How to plan. */
 export interface PlanningOptions {
   /** Waits for every target; otherwise for a moment at most, so that no target delays the others (L12). */
   readonly waitForTargets?: boolean;

@@ -45,6 +45,7 @@ export interface SyncJob {
   readonly isComparison: boolean;
 }
 
+/** What a poll found. */
 export interface PollReport {
   readonly syncs: readonly SyncJob[];
   /** Forms that need no run, each reported as a run that found nothing new and made no request. */

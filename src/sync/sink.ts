@@ -58,7 +58,7 @@ export class Sink implements AsyncDisposable {
   #entries = new Map<string, Entry | null>();
   #storing: Promise<void> = Promise.resolve();
   #beingStored = 0;
-  /** The newest creation time of a submission that was added. Canonical times are in the order of their texts. */
+  /** The newest creation time of a submission that was added. To the millisecond, canonical times are in the order of their texts. */
   #newest = '';
 
   constructor({ target, source, form, shown, joining, reasons }: SinkParts) {

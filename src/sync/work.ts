@@ -18,6 +18,7 @@ export interface Polled {
   readonly statuses: Counts | null;
 }
 
+/** Options of a run. */
 export interface RunOptions {
   /** Reads every range, and compares each answer. */
   readonly isFull?: boolean;

@@ -659,9 +659,10 @@ export class History {
   }
 
   #judge(copies: Map<string, Copy>, claim: Assertion): void {
-    const { order, bounds, items, statusFilter, workspaceList } = this.#plan.behaviour;
-    // If a list by date shows a submission without a usable date, it cannot be proven, and the form is read without dates.
-    const isBounded = items === 'whole' && ['instants', 'exclusive', 'days'].includes(bounds);
+    const { order, bounds, statusFilter, workspaceList } = this.#plan.behaviour;
+    // If a list by date shows a submission without a usable ID or date, it cannot be proven, and forms are read without dates.
+    const isBounded =
+      ['instants', 'exclusive', 'days'].includes(bounds) && !this.#source.hasUndated;
     const groups = {
       byStatus: statusFilter !== 'ignored',
       seesNewcomers: order === 'newest' || isBounded,

@@ -199,6 +199,11 @@ export class Source {
     ]);
   }
 
+  /** Some submissions are shown without a usable ID or date. */
+  get hasUndated(): boolean {
+    return [...this.submissions.values()].some(({ defect }) => ['id', 'date'].includes(defect));
+  }
+
   /** A submission that is in the workspace before anything happens. */
   seed(form: SourceForm, ageMs: number): Submission {
     return this.#add(form, this.now - ageMs, 'new');

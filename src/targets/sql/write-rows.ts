@@ -65,8 +65,8 @@ export interface Loading {
   readonly rows: readonly Packed[];
   /** The values of the last columns, which are times. */
   readonly same: readonly string[];
-  /** A form's table, quoted: rows that it has unchanged may be left out. */
-  readonly besides?: string;
+  /** A table, quoted: rows that are equal to its live rows may be left out. */
+  readonly comparedWith?: string;
 }
 
 /** What {@link Staging.store} stores. */
@@ -131,7 +131,7 @@ export async function stagedUpsert(
     types: own,
     rows: rows.map(({ packed }) => packed),
     same: [],
-    besides: to,
+    comparedWith: to,
   });
   const joined = staging.joined(to);
   const isOther = `(t._deleted_at IS NOT NULL OR ${staging.differs(names)})`;

@@ -152,8 +152,8 @@ export const BREAKS: readonly Break[] = [
     replace: '`(t._deleted_at IS NOT NULL OR ${rows.length} = 1 OR ${staging.differs(names)})`;',
     and: {
       file: 'src/targets/sql/sqlite/sqlite-dialect.ts',
-      find: 'besides === undefined',
-      replace: 'besides === undefined || rows.length === 1',
+      find: 'comparedWith === undefined',
+      replace: 'comparedWith === undefined || rows.length === 1',
     },
   },
   {

@@ -22,12 +22,12 @@ const STAGING: Staging = {
   },
   pack: (values) => values,
   /** Comparing a row with the one in the table takes less time than staging it, so equal rows are left out. */
-  async load(tx, { into, names, rows, same, besides }) {
+  async load(tx, { into, names, rows, same, comparedWith }) {
     const values = names.map((_, at) => `?${at + 1}`).join(', ');
     const rest =
-      besides === undefined
+      comparedWith === undefined
         ? `VALUES (${names.map(() => '?').join(', ')})`
-        : `SELECT ${values} WHERE NOT EXISTS (SELECT 1 FROM ${besides} WHERE id = ?1 AND _deleted_at IS NULL AND (${names.join(', ')}) IS (${values}))`;
+        : `SELECT ${values} WHERE NOT EXISTS (SELECT 1 FROM ${comparedWith} WHERE id = ?1 AND _deleted_at IS NULL AND (${names.join(', ')}) IS (${values}))`;
     const insert = `INSERT INTO ${into} (${names.join(', ')}) ${rest}`;
     await (tx as SqliteConnection).runEach(insert, rows as readonly (readonly Param[])[], same);
   },
