@@ -38,7 +38,7 @@ function printExplanation(
   terminal.print(`${submissionId}${form ? ` of ${form.name} (${form.id})` : ''}`);
   terminal.print(
     source === null
-      ? 'source: answers 404, so it was deleted or never existed'
+      ? 'source: answers 404 or 410, so it was deleted or never existed'
       : `source: ${source.status}, created ${source.createdAt ?? 'at no usable time'}, ${plural(source.answers, 'answer')}`,
   );
   for (const defect of source?.defects ?? []) terminal.print(`    ! ${defect}`);

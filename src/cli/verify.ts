@@ -82,7 +82,7 @@ function comparisonLines(comparison: Comparison): Line[] {
       ...Object.entries(differing.columns).map(
         ([column, rows]) => `  in ${column}: ${plural(rows, 'row')}`,
       ),
-      ...idLines('undecided: not in the list, and not 404 by ID', report.undecided),
+      ...idLines('undecided: not in the list, and neither 404 nor 410 by ID', report.undecided),
       ...idLines('too young to have been copied', lagging),
     ],
     remedy: isBehind ? 'To compare everything again and write what differs:' : null,

@@ -123,6 +123,11 @@ export function refusalError(
   const failed = (code: ProblemCode, reason: string, remedy?: string): FormsApiError =>
     new FormsApiError(code, request, { status, retryAfterMs, reason, remedy });
   if (status >= 500) return failed('FORMS_FAILED', `answered ${status}`);
+  const notFound: Parameters<typeof failed> = [
+    'FORMS_REFUSED',
+    `not found (${status})`,
+    "It is not in this key's workspace, or FORMS_API_URL is not the API's base address with its version prefix.",
+  ];
   const known: Readonly<Record<number, Parameters<typeof failed>>> = {
     401: [
       'FORMS_UNAUTHORIZED',
@@ -130,11 +135,8 @@ export function refusalError(
       `Check FORMS_API_KEY against the dashboard (Settings, API keys), and FORMS_API_AUTH (now ${auth}).`,
     ],
     403: ['FORMS_REFUSED', 'refused with 403', 'The key of FORMS_API_KEY may not do this.'],
-    404: [
-      'FORMS_REFUSED',
-      'not found (404)',
-      "It is not in this key's workspace, or FORMS_API_URL is not the API's base address with its version prefix.",
-    ],
+    404: notFound,
+    410: notFound,
     429: [
       'FORMS_FAILED',
       'answered 429 (too many requests)',

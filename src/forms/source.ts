@@ -34,7 +34,7 @@ export interface FormsPage {
   readonly totalPages: number;
 }
 
-/** The source's response about one submission. `undecided`: neither the submission nor 404. */
+/** The source's response about one submission. `undecided`: neither the submission nor 404 or 410. */
 export type ById =
   | { readonly kind: 'there'; readonly item: SubmissionItem }
   | { readonly kind: 'gone' }
@@ -164,7 +164,7 @@ export class Source {
     }
   }
 
-  /** One submission, wrapped by the API or not. FORMS_REFUSED, status 404, if it does not exist. */
+  /** One submission, wrapped by the API or not. FORMS_REFUSED, status 404 or 410, if it does not exist. */
   async submission(id: string, call: Pick<CallOptions, 'once'> = {}): Promise<SubmissionItem> {
     const request = getRequest(`/submissions/${pathSegment(id)}`);
     return this.#http.json(request, { ...this.#call, ...call }, (json) =>
@@ -222,7 +222,7 @@ export class Source {
     await this.#http.done({ method: 'PATCH', path, name: `PATCH ${path}`, body }, call);
   }
 
-  /** One form with its fields. FORMS_REFUSED, status 404, if it does not exist. */
+  /** One form with its fields. FORMS_REFUSED, status 404 or 410, if it does not exist. */
   async form(id: string): Promise<Form> {
     return this.#http.json(getRequest(`/forms/${pathSegment(id)}`), this.#call, parseForm);
   }
@@ -281,12 +281,11 @@ export class Source {
     try {
       return await this.#list(query, page, { isSorted: this.maySort });
     } catch (error) {
-      if (!(error instanceof FormsApiError)) throw error;
-      const isRefused = error.status === 400 || error.status === 404;
+      const isRefused = error instanceof FormsApiError && error.status === 400;
       // The list became shorter during a request, and this server refuses a page beyond the last one.
-      if (isRefused && page > 1)
+      if ((isRefused || isGone(error)) && page > 1)
         return { items: [], total: 0, totalPages: page - 1, limit: PAGE, serverMs: null };
-      if (error.status !== 400 || !this.maySort) throw error;
+      if (!isRefused || !this.maySort) throw error;
       this.maySort = false;
       return this.#sorted(query, page);
     }
@@ -352,19 +351,19 @@ async function unlessRefused<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked;
   } catch (error) {
-    // A 404 or a redirect says that nothing is at this address.
+    // A 404, a 410 or a redirect says that nothing is at this address.
     const status = error instanceof FormsApiError && error.code === 'FORMS_REFUSED' && error.status;
-    if (typeof status === 'number' && status >= 400 && status !== 404) return null;
+    if (typeof status === 'number' && status >= 400 && !isGone(error)) return null;
     throw error;
   }
 }
 
-/** Null if the source answers 404. */
+/** Null if the source answers 404 or 410. */
 async function orNull<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked;
   } catch (error) {
-    if (error instanceof FormsApiError && error.status === 404) return null;
+    if (isGone(error)) return null;
     throw error;
   }
 }

@@ -66,7 +66,7 @@ export interface ShownClaim {
   readonly answersAsOf: string | null;
   /** Rows that the source does not show, which the deletion guard keeps until a person decides. */
   readonly held: number;
-  /** Rows that the source's list does not show, and for whose IDs it returns neither the submission nor 404. */
+  /** Rows that the source's list does not show, and for whose IDs it returns neither the submission nor 404 or 410. */
   readonly undecided: number;
 }
 

@@ -181,7 +181,7 @@ export interface StoredRow {
 /**
  * The records that a target keeps of a submission in addition to its row. `rejected`: it could not be stored, or not unchanged.
  * `forgotten`: erased, and kept away. `held`: the source does not show it, and the deletion guard keeps its row. `undecided`: the
- * source's list does not show it, and for its ID the source returns neither the submission nor 404. `refused`: the source refused
+ * source's list does not show it, and for its ID the source returns neither the submission nor 404 or 410. `refused`: the source refused
  * to change its status.
  */
 export const ENTRY_KINDS = ['rejected', 'forgotten', 'held', 'undecided', 'refused'] as const;

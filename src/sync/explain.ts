@@ -17,7 +17,7 @@ export interface Listing {
 /** One submission in one target. */
 export interface SubmissionInTarget {
   readonly target: string;
-  /** `not-mirrored`: the settings exclude its form here. `absent`: no row. `extra`: a live row although its ID answers 404. */
+  /** `not-mirrored`: the settings exclude its form here. `absent`: no row. `extra`: a live row although its ID answers 404 or 410. */
   readonly state:
     | 'current'
     | 'different'
@@ -38,7 +38,7 @@ export interface SubmissionInTarget {
 /** One submission at the source and in all targets. */
 export interface Explanation {
   readonly submissionId: string;
-  /** Null if the source answers 404. */
+  /** Null if the source answers 404 or 410. */
   readonly source: {
     readonly status: string;
     readonly createdAt: string | null;

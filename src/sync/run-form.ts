@@ -157,7 +157,7 @@ async function syncToEnd(work: Work): Promise<MirrorError | null> {
 const gone = ({ id, name }: FormIdentity, isHeld: boolean): MirrorError =>
   new MirrorError(
     'FORM_GONE',
-    `The source answers 404 for ${nameOf({ formId: id, name })}: it was deleted, or the key is for another workspace. ` +
+    `The source answers 404 or 410 for ${nameOf({ formId: id, name })}: it was deleted, or the key is for another workspace. ` +
       (isHeld ? 'Its rows stay.' : 'It was never copied here.'),
   );
 

@@ -181,7 +181,7 @@ function createGauges(registers: Registry[]) {
     held: ofForm('held_deletions', 'Deletions that wait until a person accepts them.'),
     undecided: ofForm(
       'undecided_rows',
-      'Undecided rows: the source does not show them, and does not answer 404 for them.',
+      'Undecided rows: the source does not show them, and answers neither 404 nor 410 for them.',
     ),
     targetUp: gauge('target_up', ['target'], '1 if the target could be read just now.'),
     jobs: gauge('queue_jobs', ['state'], 'Jobs that wait, and jobs in progress.'),

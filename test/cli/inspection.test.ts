@@ -185,9 +185,15 @@ describe('explain', () => {
       form: { slug: expect.any(String) },
       targets: [{ state: 'current' }],
     });
-    const unknown = await runCli(['explain', 'sub_nobody'], env);
-    expect([unknown.code, unknown.stdout]).toEqual([1, expect.stringContaining('answers 404')]);
-    expect(unknown.stdout).toContain('default: not stored');
+  });
+
+  it.each([404, 410])('exits 1 if the source answers %i and no target has it', async (status) => {
+    const { env, sandbox } = await openPlace();
+    await runCli(['sync'], env);
+    sandbox.faults.add({ path: '/submissions/sub_nobody', status });
+    const { code, stdout } = await runCli(['explain', 'sub_nobody'], env);
+    expect([code, stdout]).toEqual([1, expect.stringContaining('answers 404 or 410')]);
+    expect(stdout).toContain('default: not stored');
   });
 
   it('L12: shows it in the other targets if one does not answer; exit 1', async () => {

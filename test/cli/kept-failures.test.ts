@@ -56,12 +56,12 @@ describe('a damaged file', () => {
   });
 });
 
-describe('a form that answered 404 before it was ever mirrored', () => {
+describe.each([404, 410])('a form that answered %i before it was ever mirrored', (status) => {
   it('is reported by status, which is not healthy, until it is found', async () => {
     const { env, sandbox } = await openPlace({ submissions: 30 });
     const { id } = sandbox.store.formBySlug(FORM)!;
     const always = Number.POSITIVE_INFINITY;
-    sandbox.faults.add({ method: 'GET', path: `/forms/${id}`, status: 404, times: always });
+    sandbox.faults.add({ method: 'GET', path: `/forms/${id}`, status, times: always });
     expect((await runCli(['sync'], env)).code).toBe(1);
     const { code, stdout } = await runCli(['status'], env);
     expect(code).toBe(1);

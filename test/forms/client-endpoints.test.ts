@@ -29,12 +29,15 @@ it('the list of forms includes a form that moved to a page already read, because
   expect(listed.forms.map(({ id }) => id)).toEqual(ids.slice(1));
 });
 
-it('L8: a 404 is recognized by its status, and reported with its possible meanings', async () => {
-  await using odd = await startSandbox({ faults: [{ status: 404, body: '<h1>404</h1>' }] });
-  const client = makeSource(odd.url, { apiKey: odd.apiKey });
-  const error = await errorOf(client.submission('sub_999'));
-  expect(error).toMatchObject({ code: 'FORMS_REFUSED', status: 404, retryable: false });
-  expect(error.message).toBe(
-    "Forms API, GET /submissions/sub_999: not found (404). It is not in this key's workspace, or FORMS_API_URL is not the API's base address with its version prefix.",
-  );
-});
+it.each([404, 410])(
+  'L8: a %i is recognized by its status, and reported with its possible meanings',
+  async (status) => {
+    await using odd = await startSandbox({ faults: [{ status, body: `<h1>${status}</h1>` }] });
+    const client = makeSource(odd.url, { apiKey: odd.apiKey });
+    const error = await errorOf(client.submission('sub_999'));
+    expect(error).toMatchObject({ code: 'FORMS_REFUSED', status, retryable: false });
+    expect(error.message).toBe(
+      `Forms API, GET /submissions/sub_999: not found (${status}). It is not in this key's workspace, or FORMS_API_URL is not the API's base address with its version prefix.`,
+    );
+  },
+);
