@@ -1,5 +1,5 @@
 import type { Agreement } from '../mirror/form-state.ts';
-import { isSameUnder, storedUnder } from '../mirror/selection.ts';
+import { isSameUnder, OTHER_SETTINGS, storedUnder } from '../mirror/selection.ts';
 import type { Pause } from '../mirror/pauses.ts';
 import type { StoredForm } from '../mirror/port.ts';
 import type { FormIdentity } from '../mirror/types.ts';
@@ -87,6 +87,3 @@ export async function readTarget(
   const [pauses, agreement] = [await PAUSES.read(store), await AGREEMENT.read(store)];
   return { forms, pauses, agreement };
 }
-
-const OTHER_SETTINGS =
-  'The selected or hashed fields have changed since the rows were stored, so answers that are not selected, or plain answers, may still be there.';

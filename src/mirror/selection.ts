@@ -78,6 +78,10 @@ export interface StoredUnder {
 export const isSameUnder = (a: StoredUnder | null, b: StoredUnder | null): boolean =>
   a?.selection === b?.selection && a?.hashing === b?.hashing;
 
+/** What the rows may contain if they were stored under other settings. */
+export const OTHER_SETTINGS =
+  'The selected or hashed fields have changed since the rows were stored, so answers that are not selected, or plain answers, may still be there.';
+
 /** The settings of a form. */
 export function storedUnder(
   { selection, hashKey }: Joining,

@@ -1,6 +1,6 @@
 import { iso } from '../base/format.ts';
 import { EMPTY_TALLY } from '../mirror/form-state.ts';
-import { isSameUnder, storedUnder } from '../mirror/selection.ts';
+import { isSameUnder, OTHER_SETTINGS, storedUnder } from '../mirror/selection.ts';
 import type { TargetNotice } from '../mirror/port.ts';
 import { type Pause, pauseOf } from '../mirror/pauses.ts';
 import type { FormIdentity, SubmissionItem } from '../mirror/types.ts';
@@ -56,12 +56,10 @@ const MOST_AGAIN = 1_000;
 /** How long a run that a poll has queued may take. */
 const RUN_MS = 10_000;
 
-/** For rows that were stored under other settings. */
-const OTHER_SETTINGS: TargetNotice = {
+const STORED_UNDER_OTHERS: TargetNotice = {
   code: 'UNSELECTED_ANSWERS',
   blocks: false,
-  message:
-    'The selected or hashed fields have changed since the rows were stored, so columns may still contain answers that the settings do not allow.',
+  message: OTHER_SETTINGS,
   remedy: 'The next run brings them in line: forms-mirror sync --full',
 };
 
@@ -109,7 +107,7 @@ export async function verifyForm(
     undecided: { count: undecided.length, ids: undecided.slice(0, LISTED) },
     listed: tally.rejected,
     forgotten: tally.forgotten,
-    notices: [...(stored?.notices ?? []), ...(isOther ? [OTHER_SETTINGS] : [])],
+    notices: [...(stored?.notices ?? []), ...(isOther ? [STORED_UNDER_OTHERS] : [])],
     pause,
     requests: source.requests,
   };
