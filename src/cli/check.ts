@@ -68,9 +68,9 @@ function failureOf({ code, message }: MirrorError): Finding {
 
 /** Whether DATA_DIR can be written. */
 const checkDataDir: Check = async ({ config, dataDir }) => {
-  const trouble = await dataDir.trouble();
+  const problem = await dataDir.problem();
   const { title, remedy } = PROBLEMS.DATA_DIR;
-  if (trouble !== null) return [{ ok: false, message: `${title}: ${trouble.message}`, remedy }];
+  if (problem !== null) return [{ ok: false, message: `${title}: ${problem.message}`, remedy }];
   return [fine(`${config.dataDir} can be written`)];
 };
 

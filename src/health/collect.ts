@@ -5,7 +5,7 @@ import type { Facts, TargetContent, TargetPlace } from './facts.ts';
 import { judge } from './judge.ts';
 import { Reading } from './reading.ts';
 import type { QueueState, Report } from './report.ts';
-import { settingsTroubles, type Trouble } from './trouble.ts';
+import { settingsProblems, type ProblemFacts } from './problem-facts.ts';
 
 /** The sources of facts. Calls may be slow, hang or fail; none delays another (L12). */
 export interface HealthSources extends Pick<Facts, 'version' | 'isChosen' | 'nextPollMs'> {
@@ -22,13 +22,13 @@ export interface HealthSources extends Pick<Facts, 'version' | 'isChosen' | 'nex
   files(): Promise<FileFacts>;
 }
 
-type FileFacts = Pick<Facts, 'kept'> & { readonly trouble: Trouble | null };
+type FileFacts = Pick<Facts, 'kept'> & { readonly problem: ProblemFacts | null };
 
 /** A target that takes longer counts as not answering. */
 const TARGET_LIMIT_MS = 20_000;
 const OTHERS_LIMIT_MS = 5_000;
 /** How often everything is read without a request, and how often while there is a problem, so that its end shows soon. */
-const [READ_MS, TROUBLED_MS] = [30_000, 5_000];
+const [READ_MS, PROBLEM_MS] = [30_000, 5_000];
 /** A request gets nothing older than this, if it can be read in time. */
 const [FRESH_MS, ANSWER_MS] = [2_000, 2_500];
 
@@ -116,8 +116,8 @@ export class Watch {
       try {
         const report = this.current();
         onReport(report);
-        const isTroubled = report.problems.length > 0 || report.state === 'failed';
-        pauseMs = isTroubled ? TROUBLED_MS : READ_MS;
+        const hasProblem = report.problems.length > 0 || report.state === 'failed';
+        pauseMs = hasProblem ? PROBLEM_MS : READ_MS;
       } catch (error) {
         logger.error({ err: error }, 'The mirror cannot be judged.');
       }
@@ -136,18 +136,18 @@ export class Watch {
 
   #facts(): Facts {
     const sources = this.#sources;
-    const { value: files, trouble: ofFiles } = this.#files.latest;
-    const { value: queue, trouble: ofQueue } = this.#queue?.latest ?? NEVER_READ;
+    const { value: files, problem: ofFiles } = this.#files.latest;
+    const { value: queue, problem: ofQueue } = this.#queue?.latest ?? NEVER_READ;
     const plan = sources.plan();
     return {
       nowMs: sources.clock.now(),
       version: sources.version,
       targets: this.#targets.map(({ place, reading }) => Object.assign({}, place, reading.latest)),
       queue: queue && { ...queue, isReachable: queue.isReachable && ofQueue === null },
-      troubles: [
-        ofQueue ?? queue?.trouble ?? [],
-        settingsTroubles(plan?.unmatched ?? []),
-        ofFiles ?? files?.trouble ?? [],
+      problems: [
+        ofQueue ?? queue?.problem ?? [],
+        settingsProblems(plan?.unmatched ?? []),
+        ofFiles ?? files?.problem ?? [],
       ].flat(),
       plan,
       kept: files?.kept ?? { runs: [], source: null },
@@ -157,7 +157,7 @@ export class Watch {
   }
 }
 
-const NEVER_READ = { value: null, readAtMs: 0, trouble: null };
+const NEVER_READ = { value: null, readAtMs: 0, problem: null };
 
 async function readFiles(sources: HealthSources): Promise<FileFacts> {
   try {

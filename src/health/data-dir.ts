@@ -6,7 +6,7 @@ import { PROBLEMS } from '../base/catalogue.ts';
 import { errorCode, isAbort, type MirrorError } from '../base/errors.ts';
 import type { RunReport } from '../sync/run-form.ts';
 import { type JsonFile, Records } from './records.ts';
-import { problemCode, type Trouble, troubleSchema } from './trouble.ts';
+import { problemCode, type ProblemFacts, problemFactsSchema } from './problem-facts.ts';
 
 /*
  * The records in DATA_DIR: failures that no target could record, which target has which forms, and the deliveries of
@@ -24,7 +24,7 @@ const keptRun = z.object({
   endedAtMs: z.number(),
   sinceMs: z.number(),
 });
-const keptSource = troubleSchema.extend({ atMs: z.number() });
+const keptSource = problemFactsSchema.extend({ atMs: z.number() });
 const keptCopy = z.object({
   target: z.string(),
   address: z.string(),
@@ -112,8 +112,8 @@ export class DataDir {
   }
 
   /** Why nothing can be recorded; null if it can. Never rejects. */
-  async trouble(): Promise<Trouble | null> {
-    const why = (what: string): Trouble => ({
+  async problem(): Promise<ProblemFacts | null> {
+    const why = (what: string): ProblemFacts => ({
       code: 'DATA_DIR',
       message: `DATA_DIR (${this.#path}) ${what}, so a failure that no target recorded may go unnoticed.`,
       sinceMs: null,

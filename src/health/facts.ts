@@ -10,7 +10,7 @@ import type { Target } from '../sync/target.ts';
 import type { Kept } from './data-dir.ts';
 import type { Latest } from './reading.ts';
 import type { QueueState } from './report.ts';
-import type { Trouble } from './trouble.ts';
+import type { ProblemFacts } from './problem-facts.ts';
 
 /* The facts for the judgment. They contain no answers and no secrets (L11, L15). Times are milliseconds since the epoch. */
 
@@ -48,8 +48,8 @@ export interface Facts {
   readonly targets: readonly TargetFacts[];
   /** Null for a command, which does not look at the queue, and before the first reading. */
   readonly queue: QueueState | null;
-  /** What concerns all forms: faults of the queue, the settings and DATA_DIR. */
-  readonly troubles: readonly Trouble[];
+  /** What concerns all forms: problems of the queue, the settings and DATA_DIR. */
+  readonly problems: readonly ProblemFacts[];
   /** Which forms go into which targets; null if this process has not planned. */
   readonly plan: MirrorPlan | null;
   readonly kept: Kept;

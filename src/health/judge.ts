@@ -18,7 +18,7 @@ import {
   type TargetReport,
   worstOf,
 } from './report.ts';
-import type { Trouble } from './trouble.ts';
+import type { ProblemFacts } from './problem-facts.ts';
 
 /* The one place that judges: facts in, report out. It reads no clock, target or file. */
 
@@ -33,7 +33,7 @@ export function judge(facts: Facts): Report {
   const heardMs = newestOf([plan?.atMs, ...agreedMs, ...succeededMs], nowMs);
   const unlisted = kept.source !== null && kept.source.atMs > heardMs ? kept.source : null;
   const source = sharedFailure(all, 'source', heardMs) ?? (unlisted && failureOf(unlisted));
-  const problems = [source ?? [], facts.troubles.map(failureOf)].flat();
+  const problems = [source ?? [], facts.problems.map(failureOf)].flat();
   // A folder that cannot be written keeps no form waiting.
   const holdingUp = problems.filter(({ code }) => code !== 'DATA_DIR');
   const judged = known.map(({ target, forms }) => {
@@ -42,7 +42,7 @@ export function judge(facts: Facts): Report {
       nowMs,
     );
     const problem =
-      sharedFailure(forms, 'target', workedMs) ?? (target.trouble && failureOf(target.trouble));
+      sharedFailure(forms, 'target', workedMs) ?? (target.problem && failureOf(target.problem));
     const around = {
       ...facts,
       isBusy: (facts.queue?.running.length ?? 0) > 0,
@@ -76,11 +76,10 @@ export function judge(facts: Facts): Report {
   return { ...report, title: titleOf(report, shared), summary: summaryOf(report) };
 }
 
-const isRead = ({ trouble, readAtMs }: Pick<TargetFacts, 'trouble' | 'readAtMs'>): boolean =>
-  trouble === null && readAtMs > 0;
+const isRead = ({ problem, readAtMs }: TargetFacts): boolean => problem === null && readAtMs > 0;
 
 /** The problem of a part that does not work at all. */
-const failureOf = (trouble: Trouble): Problem => problemOf(trouble, { level: 'error' });
+const failureOf = (problem: ProblemFacts): Problem => problemOf(problem, { level: 'error' });
 
 /** Parts that failed before people paused them are not retried, so they show nothing about the current state of source and targets. */
 const isTried = ({ isWanted, pause }: KnownForm): boolean => isWanted && pause === null;
@@ -115,11 +114,12 @@ const overall = (forms: readonly FormReport[], facts: Facts): HealthState =>
   );
 
 function targetReport(
-  { name, kind, address, value: content, readAtMs, trouble }: TargetFacts,
+  target: TargetFacts,
   problem: Problem | null,
   forms: readonly FormReport[],
   facts: Facts,
 ): TargetReport {
+  const { name, kind, address, value: content, readAtMs } = target;
   const pause = wholePause(content?.pauses ?? []);
   const ofForms = forms.length === 0 && pause !== null ? 'paused' : overall(forms, facts);
   return {
@@ -127,7 +127,7 @@ function targetReport(
     state: problem === null ? ofForms : 'failed',
     kind,
     address,
-    isReadable: isRead({ trouble, readAtMs }),
+    isReadable: isRead(target),
     readAt: readAtMs === 0 ? null : iso(readAtMs),
     pause: pause && shownPause(pause, '', name),
     problem,

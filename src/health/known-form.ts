@@ -5,7 +5,7 @@ import type { Run } from '../mirror/port.ts';
 import type { KeptRun } from './data-dir.ts';
 import type { Facts, FormCopy, TargetFacts } from './facts.ts';
 import { NO_CLAIM, type ShownClaim, shownClaim } from './report.ts';
-import { problemCode } from './trouble.ts';
+import { problemCode } from './problem-facts.ts';
 
 /** A form in a target, with what the facts together say about it: its last run, its claim, its last news. */
 export type KnownForm = ReturnType<typeof knownForms>[number];

@@ -36,9 +36,9 @@ export const describeForm =
     const report = judge({
       nowMs,
       version: '',
-      targets: [{ name: target, kind: '', address: '', value, readAtMs: nowMs, trouble: null }],
+      targets: [{ name: target, kind: '', address: '', value, readAtMs: nowMs, problem: null }],
       queue: null,
-      troubles: [],
+      problems: [],
       plan: null,
       kept: { runs: [], source: null },
       isChosen: (_, form) => isChosen(form),

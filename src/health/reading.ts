@@ -1,12 +1,12 @@
 import { type Clock, withinTime } from '../base/clock.ts';
 import { toMirrorError } from '../base/errors.ts';
-import type { Trouble } from './trouble.ts';
+import type { ProblemFacts } from './problem-facts.ts';
 
 /** The most of the time that readings may take. */
 const MOST_OF_THE_TIME = 1 / 20;
 const MOST_REST_MS = 60_000;
 
-type Failure = Pick<Trouble, 'code' | 'message'>;
+type Failure = Pick<ProblemFacts, 'code' | 'message'>;
 
 /** See {@link Reading}. */
 export interface ReadingOptions<T> {
@@ -26,13 +26,13 @@ export interface Latest<T> {
   /** When it was read; 0 for never. */
   readonly readAtMs: number;
   /** Why the last try failed, and since when all tries have; null if it did not fail. */
-  readonly trouble: Trouble | null;
+  readonly problem: ProblemFacts | null;
 }
 
 /** A value that is read from time to time. At most one reading is in progress; the last value stays until the next. */
 export class Reading<T> {
   readonly #options: ReadingOptions<T>;
-  #latest: Latest<T> = { value: null, readAtMs: 0, trouble: null };
+  #latest: Latest<T> = { value: null, readAtMs: 0, problem: null };
   #triedAtMs = Number.NEGATIVE_INFINITY;
   #restUntilMs = 0;
   #underWay: Promise<void> | undefined;
@@ -70,8 +70,8 @@ export class Reading<T> {
     const startedMs = clock.now();
     this.#triedAtMs = startedMs;
     const failed = ({ code, message }: Failure): void => {
-      const sinceMs = this.#latest.trouble?.sinceMs ?? startedMs;
-      this.#latest = { ...this.#latest, trouble: { code, message, sinceMs } };
+      const sinceMs = this.#latest.problem?.sinceMs ?? startedMs;
+      this.#latest = { ...this.#latest, problem: { code, message, sinceMs } };
     };
     try {
       this.#pending ??= read().finally(() => (this.#pending = undefined));
@@ -79,7 +79,7 @@ export class Reading<T> {
       const inTime = await withinTime(found, limitMs, clock);
       if (inTime === undefined) return failed(slow);
       const readAtMs = clock.now();
-      this.#latest = { value: inTime.value, readAtMs, trouble: null };
+      this.#latest = { value: inTime.value, readAtMs, problem: null };
       const leastMs = Math.min(MOST_REST_MS, (readAtMs - startedMs) / MOST_OF_THE_TIME);
       this.#restUntilMs = readAtMs + Math.max(restMs, leastMs);
     } catch (error) {

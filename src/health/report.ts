@@ -7,7 +7,7 @@ import type { Claim, OutcomeName } from '../mirror/form-state.ts';
 import { type Pause, resumeCommand } from '../mirror/pauses.ts';
 import type { TargetNotice } from '../mirror/port.ts';
 import type { TargetPlace } from './facts.ts';
-import type { Trouble } from './trouble.ts';
+import type { ProblemFacts } from './problem-facts.ts';
 
 /*
  * The report about a mirror. Page, JSON, metrics, probes, notifications, heartbeat, `status`, `check`, exit codes and the Mirror
@@ -48,9 +48,9 @@ export interface Problem {
   readonly since: string | null;
 }
 
-/** A trouble as the catalogue describes it, with its details. */
+/** A problem as the catalogue describes it, with its details. */
 export function problemOf(
-  { code, message, sinceMs }: Trouble,
+  { code, message, sinceMs }: ProblemFacts,
   particular: Partial<Problem> = {},
 ): Problem {
   const { severity: level, title, remedy } = PROBLEMS[code];
@@ -161,7 +161,7 @@ export interface QueueState {
   readonly waiting: number;
   readonly active: number;
   /** It does not answer, or the next poll should have begun long ago. */
-  readonly trouble: Trouble | null;
+  readonly problem: ProblemFacts | null;
   /** The running jobs, of every process. */
   readonly running: readonly RunningJob[];
 }

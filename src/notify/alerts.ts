@@ -3,14 +3,14 @@ import { PROBLEMS } from '../base/catalogue.ts';
 import { type Clock, hasPassed } from '../base/clock.ts';
 import { count, plural, span } from '../base/format.ts';
 import { type Problem, type Report, problemOf } from '../health/report.ts';
-import { problemCode } from '../health/trouble.ts';
+import { problemCode } from '../health/problem-facts.ts';
 import type { Due, Feed } from './channel.ts';
 import { type Message, shortName } from './message.ts';
 
 /*
  * Messages about problems. A channel follows incidents from one report to the next, and records in each the last message about it.
  *
- * An incident is a trouble of one subject: source, queue, settings, program, a target, or a form in a target. Problems of a target
+ * An incident is a problem of one subject: source, queue, settings, program, a target, or a form in a target. Problems of a target
  * or a form that may pass by themselves are one incident, whatever their code: a database that restarts first does not answer, then
  * fails.
  */

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { withinTime } from '../base/clock.ts';
 import { iso } from '../base/format.ts';
 import type { QueueState, RunningJob } from '../health/report.ts';
-import type { Trouble } from '../health/trouble.ts';
+import type { ProblemFacts } from '../health/problem-facts.ts';
 import { syncData, writeBackData } from './jobs.ts';
 import type { OneQueue, QueueContext } from './queues.ts';
-import { pollTrouble } from './scheduler.ts';
+import { pollProblem } from './scheduler.ts';
 
 /** Reads the state of the queue; never throws. Empty if the store did not answer in time. */
 export async function readStatus(context: QueueContext): Promise<QueueState> {
@@ -21,20 +21,20 @@ export async function readStatus(context: QueueContext): Promise<QueueState> {
     return { backend, address, isReachable: true, ...found };
   }
   context.awaySinceMs ??= context.clock.now();
-  const trouble: Trouble = {
+  const problem: ProblemFacts = {
     code: 'QUEUE_FAILED',
     message: `The queue (${address}) does not answer, so no run can begin.`,
     sinceMs: context.awaySinceMs,
   };
   const nothing = { nextPollAt: null, waiting: 0, active: 0, running: [] };
-  return { backend, address, isReachable: false, ...nothing, trouble };
+  return { backend, address, isReachable: false, ...nothing, problem };
 }
 
 async function readAll(context: QueueContext) {
   const { queues, nextPollMs } = context;
   // All at once: a promise that failed while another was awaited would be unhandled, and end the process.
-  const [trouble, counts, running] = await Promise.all([
-    pollTrouble(context),
+  const [problem, counts, running] = await Promise.all([
+    pollProblem(context),
     Promise.all(queues.map(({ queue }) => queue.getJobCounts('waiting', 'active'))),
     Promise.all(queues.map(readRunning)),
   ]);
@@ -42,7 +42,7 @@ async function readAll(context: QueueContext) {
     counts.reduce((total, count) => total + (count[state] ?? 0), 0);
   const totals = { waiting: sum('waiting'), active: sum('active') };
   const nextPollAt = nextPollMs === null ? null : iso(nextPollMs);
-  return { trouble, nextPollAt, ...totals, running: running.flat() };
+  return { problem, nextPollAt, ...totals, running: running.flat() };
 }
 
 /** The most jobs that are read of each queue: as many as workers can run. */

@@ -1,4 +1,4 @@
-import type { Trouble } from '../health/trouble.ts';
+import type { ProblemFacts } from '../health/problem-facts.ts';
 import { exact } from '../base/format.ts';
 import { jobOptions } from './jobs.ts';
 import { type QueueContext, queueFor } from './queues.ts';
@@ -50,8 +50,8 @@ export async function pollNow(context: QueueContext): Promise<void> {
   await queue.add(POLL, {}, { ...jobOptions('poll', context.timings), jobId: POLL });
 }
 
-/** The fault that no worker takes a poll that has waited long while none is under way; null: all is well. */
-export async function pollTrouble(context: QueueContext): Promise<Trouble | null> {
+/** The problem that no worker takes a poll that has waited long while none is under way; null: all is well. */
+export async function pollProblem(context: QueueContext): Promise<ProblemFacts | null> {
   const { timings, clock } = context;
   const job = await queueFor(context, 'poll').getJob(POLL);
   if (job === undefined || job.attemptsStarted > 0) return null;

@@ -34,7 +34,7 @@ export interface ServerOptions {
   readonly adminPassword: string | undefined;
   readonly logger: Logger;
   /** The state of the queue, without which the process can do nothing. Never rejects. */
-  readonly queue: () => Promise<Pick<QueueState, 'isReachable' | 'trouble'>>;
+  readonly queue: () => Promise<Pick<QueueState, 'isReachable' | 'problem'>>;
   /** The caller counts in them, and they outlive the server. */
   readonly metrics: Metrics;
   /** Only for `start`. */
@@ -58,7 +58,7 @@ export async function startServer(
   for (const path of ['/health', '/ready'])
     app.get(path, async (_request, reply) => {
       const isStarting = path === '/ready' && reports?.hasRead === false;
-      const reason = isStarting ? 'Starting.' : (await queue()).trouble?.message;
+      const reason = isStarting ? 'Starting.' : (await queue()).problem?.message;
       const ok = reason === undefined;
       return reply.code(ok ? 200 : 503).send({ ok, reason, mirror: reports?.current().state });
     });

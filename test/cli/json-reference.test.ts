@@ -25,8 +25,8 @@ describe('docs/reference/json.md', () => {
   });
 
   it('lists every field of the queue, which the status page also shows', () => {
-    const { troubles } = queueAway(0);
-    const queue = { ...busy(job()), trouble: troubles[0] ?? null };
+    const { problems } = queueAway(0);
+    const queue = { ...busy(job()), problem: problems[0] ?? null };
     const page = JSON.stringify(judge(factsOf({ queue })));
     expect(undocumented(page, STATUS_FIELDS)).toEqual([]);
   });

@@ -68,9 +68,9 @@ export function describeSchedule(it: QueueIt): void {
     const slow = await start(handlers, { schedule: { everyMs: HOUR_MS } });
     await soon(() => expect(handlers.polls).toBeGreaterThan(before));
     await idle(slow, 'poll');
-    const { nextPollAt, trouble } = await answered(slow);
+    const { nextPollAt, problem } = await answered(slow);
     expect(Date.parse(nextPollAt ?? '') - Date.now()).toBeGreaterThan(HOUR_MS / 2);
-    expect(trouble).toBeNull();
+    expect(problem).toBeNull();
   });
 
   it('no poll is overdue while one is in progress, however slow the source is', async ({
@@ -87,17 +87,17 @@ export function describeSchedule(it: QueueIt): void {
     const more = { schedule: { everyMs: 500 }, clock, timings };
     const queue = await start(handlers, more);
     await soon(async () => expect((await depthOf(queue, 'poll'))?.active).toBe(1));
-    expect(await answered(queue)).toMatchObject({ trouble: null });
+    expect(await answered(queue)).toMatchObject({ problem: null });
     gate.open();
   });
 
   it('a poll that no worker takes is reported', async ({ place }) => {
     await using producer = await produceAt(place);
     await pollNow(producer);
-    expect(await readStatus(producer)).toMatchObject({ trouble: null });
+    expect(await readStatus(producer)).toMatchObject({ problem: null });
     const clock = { ...systemClock, now: () => Date.now() + HOUR_MS };
-    const trouble = { code: 'QUEUE_FAILED', message: expect.stringContaining('has not begun') };
-    expect(await readStatus({ ...producer, clock })).toMatchObject({ trouble });
+    const problem = { code: 'QUEUE_FAILED', message: expect.stringContaining('has not begun') };
+    expect(await readStatus({ ...producer, clock })).toMatchObject({ problem });
   });
 
   it('a poll that waited to be tried again is added again if the store loses it', async ({

@@ -11,10 +11,10 @@ import { factsOf, FORM_A, formCopy, HOUR, MINUTE, NOW, QUEUE, targetOf } from '.
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
 
 const { plan, kept, isChosen, nextPollMs } = factsOf();
-const FILES = { kept, trouble: null };
+const FILES = { kept, problem: null };
 type Writable<T> = { -readonly [key in keyof T]: T[key] };
 const away = { code: 'QUEUE_FAILED', message: 'The queue does not answer.', sinceMs: NOW } as const;
-const AWAY = { ...QUEUE, isReachable: false, trouble: away };
+const AWAY = { ...QUEUE, isReachable: false, problem: away };
 
 /** A watch of the targets `db` and `sheet`. Its readings can be changed at any time, and are counted. */
 function watching() {

@@ -117,13 +117,13 @@ describe('DATA_DIR', () => {
   });
 
   it('shows whether records can be written', async () => {
-    expect(await dataDir.trouble()).toBeNull();
+    expect(await dataDir.problem()).toBeNull();
     await dataDir.noteRun(ended('failed'));
-    expect(await dataDir.trouble()).toBeNull();
+    expect(await dataDir.problem()).toBeNull();
     const inFile = new DataDir(join(folder, 'file', 'x'));
     await writeFile(join(folder, 'file'), '');
     for (const dir of [inFile, new DataDir(join(folder, 'file'))])
-      expect((await dir.trouble())?.message).toContain(
+      expect((await dir.problem())?.message).toContain(
         'cannot be written, so a failure that no target',
       );
   });
@@ -134,9 +134,9 @@ describe('DATA_DIR', () => {
     skip(process.getuid?.() === 0, 'root may write everywhere');
     await mkdir(folder);
     await chmod(folder, 0o500);
-    expect((await dataDir.trouble())?.message).toContain('cannot be written');
+    expect((await dataDir.problem())?.message).toContain('cannot be written');
     const below = new DataDir(join(folder, 'new', 'data'));
-    expect((await below.trouble())?.message).toContain('cannot be written');
+    expect((await below.problem())?.message).toContain('cannot be written');
     await expect(dataDir.noteRun(ended('failed'))).rejects.toMatchObject({ code: 'EACCES' });
   });
 
@@ -147,13 +147,13 @@ describe('DATA_DIR', () => {
       const small = new DataDir(disk.folder);
       await small.noteRun(ended('failed', HOUR));
       disk.fill();
-      expect((await small.trouble())?.message).toContain('is on a full disk');
+      expect((await small.problem())?.message).toContain('is on a full disk');
       await expect(small.noteRun(ended('failed'))).rejects.toMatchObject({ code: 'ENOSPC' });
       expect((await small.kept()).runs).toMatchObject([{ endedAtMs: NOW - HOUR }]);
       expect(await readdir(join(disk.folder, 'failures'))).toHaveLength(1);
       disk.empty();
       disk.setReadOnly(true);
-      expect((await small.trouble())?.message).toContain('cannot be written');
+      expect((await small.problem())?.message).toContain('cannot be written');
     } finally {
       disk.unmount();
     }

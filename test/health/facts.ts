@@ -104,7 +104,7 @@ export const QUEUE: QueueState = {
   address: 'redis://queue.internal:6379',
   isReachable: true,
   nextPollAt: before(-38_000),
-  trouble: null,
+  problem: null,
   waiting: 2,
   active: 1,
   running: [],
@@ -121,9 +121,9 @@ export const job = (changes: Partial<RunningJob> = {}): RunningJob => ({
 });
 
 /** A queue that has not answered since then. */
-export const queueAway = (sinceMs: number): Pick<Facts, 'queue' | 'troubles'> => ({
+export const queueAway = (sinceMs: number): Pick<Facts, 'queue' | 'problems'> => ({
   queue: { ...QUEUE, isReachable: false },
-  troubles: [{ code: 'QUEUE_FAILED', message: 'The queue does not answer.', sinceMs }],
+  problems: [{ code: 'QUEUE_FAILED', message: 'The queue does not answer.', sinceMs }],
 });
 
 /** The queue while these jobs run. */
@@ -144,7 +144,7 @@ export const targetOf = (
     ...content,
   },
   readAtMs: NOW,
-  trouble: null,
+  problem: null,
   ...read,
 });
 
@@ -163,7 +163,7 @@ export function factsOf({ a, b, content, read, ...changes }: Situation = {}): Fa
     version: '1.2.3',
     targets: [targetOf({ forms, ...content }, read)],
     queue: QUEUE,
-    troubles: [],
+    problems: [],
     plan: null,
     kept: { runs: [], source: null },
     isChosen: () => true,

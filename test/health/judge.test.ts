@@ -10,7 +10,7 @@ import {
   type ShownClaim,
   STATE_TITLES,
 } from '../../src/health/report.ts';
-import { settingsTroubles } from '../../src/health/trouble.ts';
+import { settingsProblems } from '../../src/health/problem-facts.ts';
 import { ago } from '../../src/base/format.ts';
 import {
   agreement,
@@ -199,14 +199,14 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
     'the settings name what does not exist: announced once, not for each form that it holds up',
     {
       plan: planOf(),
-      troubles: settingsTroubles([UNMATCHED]),
+      problems: settingsProblems([UNMATCHED]),
       a: fails('SETTINGS'),
     },
     'failed: A setting is wrong | all [SETTINGS error] | a waiting: A setting is wrong | b waiting: A setting is wrong | new waiting: A setting is wrong; claims nothing',
   ],
   [
     'failures cannot be kept: the forms are well',
-    { troubles: [FULL] },
+    { problems: [FULL] },
     'failed: Failures cannot be recorded | all [DATA_DIR error]',
   ],
   [
@@ -422,7 +422,7 @@ describe('the judge', () => {
 
   it('puts errors before warnings', () => {
     const a = { ...fails('TARGET_FULL'), tally: { held: 9, refused: 1 }, writeBack: WRITTEN };
-    const report = judge(factsOf({ a, troubles: [FULL] }));
+    const report = judge(factsOf({ a, problems: [FULL] }));
     expect(formOf(report).problems.map(({ level }) => level)).toEqual([
       'error',
       'warning',
@@ -465,20 +465,20 @@ describe('the judge', () => {
 
   it('L17: gives no numbers for a form in a target that was never read, and 0 for one that is empty', () => {
     const some = keeping({ runs: [kept(1_000)] });
-    const never = judge(factsOf({ ...some, read: { value: null, readAtMs: 0, trouble: AWAY } }));
+    const never = judge(factsOf({ ...some, read: { value: null, readAtMs: 0, problem: AWAY } }));
     const numbers = (n: number | null) => {
       return { rows: n, deletedRows: n, rejected: n, forgotten: n, refused: n };
     };
     expect(formOf(never)).toMatchObject({ state: 'waiting', ...numbers(null) });
     expect(never.targets[0]).toMatchObject({ isReadable: false, readAt: null });
     expect(never.summary).toBe('1 form in 1 target · submissions unknown');
-    const unheard = judge(factsOf({ read: { value: null, readAtMs: 0, trouble: AWAY } }));
+    const unheard = judge(factsOf({ read: { value: null, readAtMs: 0, problem: AWAY } }));
     expect(unheard.summary).toBe('1 target · forms unknown');
     expect(formOf(judge(factsOf({ ...some, content: { forms: [] } })))).toMatchObject(numbers(0));
   });
 
   it('L12: blames only the target that fails, and counts submissions once', () => {
-    const targets = [targetOf(), targetOf({}, { name: 'sheet', trouble: AWAY })];
+    const targets = [targetOf(), targetOf({}, { name: 'sheet', problem: AWAY })];
     const report = judge(factsOf({ targets }));
     expect(report.targets).toMatchObject([
       { name: 'db', state: 'ok', isReadable: true, readAt: before(0), problem: null },

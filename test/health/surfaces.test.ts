@@ -74,7 +74,7 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
   'deletions held': condition('DELETIONS_HELD', 'attention', 'form', {
     a: { tally: { held: 312 }, runs: [run(1_000, { outcome: 'held', held: 312 })] },
   }),
-  'target down': condition('TARGET_UNREACHABLE', 'failed', 'target', { read: { trouble: AWAY } }),
+  'target down': condition('TARGET_UNREACHABLE', 'failed', 'target', { read: { problem: AWAY } }),
   'target full': condition('TARGET_FULL', 'failed', 'target', {
     a: fails('TARGET_FULL', MINUTE),
     b: fails('TARGET_FULL', MINUTE),

@@ -99,7 +99,7 @@ export const STATUS_FIELDS: JsonFields = {
   'queue.nextPollAt': 'When the next poll begins; null if not known.',
   'queue.waiting': 'Jobs that wait for a worker.',
   'queue.active': 'Jobs that run.',
-  'queue.trouble': 'Why it does not work, with `code` and `message`; null if it works.',
+  'queue.problem': 'Why it does not work, with `code` and `message`; null if it works.',
   'queue.running[]': 'One entry per running job, on any machine.',
   'queue.running[].step': '`sync` or `write-back`.',
   'queue.running[].formId': 'ID of the form.',

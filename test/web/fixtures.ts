@@ -169,7 +169,7 @@ export function failingReport(): Report {
     factsOf({
       ...keeping({ source: { ...UNHEARD, message: refused, atMs: NOW } }),
       content: { forms },
-      read: { ...WAREHOUSE, readAtMs: NOW - 5 * MINUTE, trouble: { ...AWAY, message } },
+      read: { ...WAREHOUSE, readAtMs: NOW - 5 * MINUTE, problem: { ...AWAY, message } },
     }),
   );
 }

@@ -128,7 +128,7 @@ describe('the metrics of start', () => {
     ]);
     const { queue } = page.report;
     page.report = reportOf([], { queue: queue && { ...queue, isReachable: false } });
-    page.queue = { isReachable: false, trouble: null };
+    page.queue = { isReachable: false, problem: null };
     expect(await shown(/^(problem|form_state|queue)/)).toEqual(['queue_up 0']);
   });
 

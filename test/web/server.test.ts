@@ -75,7 +75,7 @@ describe('health', () => {
     expect(health.headers.get('cache-control')).toBe('no-store');
     const message = 'The queue (redis://queue.internal:6379) does not answer.';
     // Also if it answers: it may be unfit for use.
-    page.queue = { isReachable: true, trouble: { code: 'QUEUE_FAILED', message, sinceMs: null } };
+    page.queue = { isReachable: true, problem: { code: 'QUEUE_FAILED', message, sinceMs: null } };
     for (const path of ['/health', '/ready']) {
       const response = await page.get(path);
       const body = { ok: false, reason: message, mirror: 'failed' };
@@ -248,7 +248,7 @@ describe('the server of a worker', () => {
       {
         place: { ...LOCAL, variable: 'WORKER_PORT', ...place },
         adminPassword: 'open sesame, please',
-        queue: async () => ({ isReachable: true, trouble: null }),
+        queue: async () => ({ isReachable: true, problem: null }),
         metrics: new Metrics({ version: '1.2.3', role: 'worker' }),
         logger: silentLogger,
       },

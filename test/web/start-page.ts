@@ -51,7 +51,7 @@ export async function startPage(
     clock,
     metrics,
     report,
-    queue: { isReachable: true, trouble: null } as TestPage['queue'],
+    queue: { isReachable: true, problem: null } as TestPage['queue'],
     expired: 0,
     hasRead: true,
     get: (path: string, headers: Record<string, string> = {}): Promise<Response> =>
