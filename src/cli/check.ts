@@ -3,7 +3,7 @@ import { PROBLEMS } from '../base/catalogue.ts';
 import { type MirrorError, mistakeText, toMirrorError } from '../base/errors.ts';
 import { plural } from '../base/format.ts';
 import { fetchWithProxy } from '../base/proxy.ts';
-import { sendTest, transportsOf } from '../notify/notifier.ts';
+import { sendTest, receiversOf } from '../notify/notifier.ts';
 import type { Form } from '../mirror/types.ts';
 import { openBackend } from '../queue/backends.ts';
 import type { TargetSettings } from '../settings/target-settings.ts';
@@ -154,7 +154,7 @@ const checkQueue: Check = async ({ config: { queueUrl: url, dataDir }, clock, lo
 const checkReceivers =
   (isTest: boolean): Check =>
   async ({ config: { notify, proxy }, clock }) => {
-    const receivers = transportsOf(notify, proxy && fetchWithProxy(proxy));
+    const receivers = receiversOf(notify, proxy && fetchWithProxy(proxy));
     const found = receivers.map(async (receiver): Promise<Finding> => {
       if (!isTest) return fine(`go to ${receiver.name}`);
       const problem = await sendTest(receiver, notify, clock);

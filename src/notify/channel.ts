@@ -13,8 +13,8 @@ export interface Attempt {
   readonly problem: string | null;
 }
 
-/** A way to a receiver. */
-export interface Transport<Content = Message> {
+/** Where messages go: a webhook, a mailbox, or a monitoring service. */
+export interface Receiver<Content = Message> {
   /** For people: `webhook (Slack, hooks.slack.com)`. */
   readonly name: string;
   /** The setting that it comes from. */
@@ -62,7 +62,7 @@ export const STOP_MS = 2_000;
  * again as long as its problem lasts.
  */
 export class Channel<Content = Message> {
-  readonly #transport: Transport<Content>;
+  readonly #receiver: Receiver<Content>;
   readonly #feed: Feed<Content>;
   readonly #options: ChannelOptions;
   readonly #stopping = new AbortController();
@@ -75,8 +75,8 @@ export class Channel<Content = Message> {
   #report: Report | undefined;
   #problem: string | null = null;
 
-  constructor(transport: Transport<Content>, feed: Feed<Content>, options: ChannelOptions) {
-    [this.#transport, this.#feed, this.#options] = [transport, feed, options];
+  constructor(receiver: Receiver<Content>, feed: Feed<Content>, options: ChannelOptions) {
+    [this.#receiver, this.#feed, this.#options] = [receiver, feed, options];
   }
 
   /** Why the last attempt failed, as sentences; null if it did not. */
@@ -116,7 +116,7 @@ export class Channel<Content = Message> {
       // In turn, because a message that is refused again and again must not hold up the others.
       const next = due[this.#failures % due.length];
       if (next === undefined || this.#isResting()) return;
-      const attempt = await this.#transport.send(next.content, signal);
+      const attempt = await this.#receiver.send(next.content, signal);
       if (attempt.taken) {
         next.taken();
         // At once, so that little can happen between a delivery and its record.
@@ -154,7 +154,7 @@ export class Channel<Content = Message> {
     this.#failures = taken ? 0 : this.#failures + 1;
     if (!taken) this.#failedAtMs = clock.now();
     if (problem === null && this.#problem !== null)
-      logger.info(`Delivered again: ${this.#transport.name}.`);
+      logger.info(`Delivered again: ${this.#receiver.name}.`);
     if (problem !== null) logger[this.#problem === null ? 'warn' : 'debug'](problem);
     this.#problem = problem;
   }

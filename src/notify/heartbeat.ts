@@ -1,5 +1,5 @@
 import { type Clock, hasPassed } from '../base/clock.ts';
-import type { Feed, Transport } from './channel.ts';
+import type { Feed, Receiver } from './channel.ts';
 import { type Fetch, request } from './http.ts';
 
 /*
@@ -28,7 +28,7 @@ export function heartbeat(clock: Clock, isBehind: () => boolean): Feed<null> {
 }
 
 /** The calls. `url` usually contains a secret, so only its host is shown (L15). */
-export function monitor(url: URL, fetch: Fetch): Transport<null> {
+export function monitor(url: URL, fetch: Fetch): Receiver<null> {
   const setting = 'HEARTBEAT_URL';
   return {
     setting,

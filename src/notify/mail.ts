@@ -2,7 +2,7 @@ import type { SendMailOptions, Transporter } from 'nodemailer';
 import { errorCode, safeText } from '../base/errors.ts';
 import { exact, plural } from '../base/format.ts';
 import { printable } from '../base/printable.ts';
-import { type Transport, isForNews } from './channel.ts';
+import { type Receiver, isForNews } from './channel.ts';
 import type { Message } from './message.ts';
 
 /** A mail server, according to ALERT_SMTP_URL. */
@@ -32,7 +32,7 @@ const TIMEOUT_MS = 15_000;
 const MAX_SUBJECT = 200;
 
 /** Mail by SMTP, one message for all recipients, in plain text. */
-export function mail(setting: string, settings: EmailSettings): Transport {
+export function mail(setting: string, settings: EmailSettings): Receiver {
   const { server, to } = settings;
   const { host } = server;
   const addresses = plural(to.length, 'address', 'addresses');

@@ -3,7 +3,7 @@ import type { Logger } from '../base/logger.ts';
 import type { DataDir } from '../health/data-dir.ts';
 import type { Report } from '../health/report.ts';
 import { Alerts } from './alerts.ts';
-import { Channel, type Transport, isForNews } from './channel.ts';
+import { Channel, type Receiver, isForNews } from './channel.ts';
 import { heartbeat, HEARTBEAT_MS, monitor } from './heartbeat.ts';
 import type { Fetch } from './http.ts';
 import { type EmailSettings, mail } from './mail.ts';
@@ -60,8 +60,8 @@ export async function openNotifier(options: NotifierOptions): Promise<Notifier> 
         .of(setting)
         .remove()
         .catch(() => undefined);
-  const messages = transportsOf(options, fetch).map(async (transport) => {
-    const { setting } = transport;
+  const messages = receiversOf(options, fetch).map(async (receiver) => {
+    const { setting } = receiver;
     const record = dataDir.deliveries.of(setting);
     const kept = await record.read().catch((error: unknown) => {
       const text = 'The record of notifications cannot be read; a new one is begun.';
@@ -70,7 +70,7 @@ export async function openNotifier(options: NotifierOptions): Promise<Notifier> 
     const feed = isForNews(setting)
       ? new NewAnswers(kept, newAnswers, clock)
       : new Alerts(kept, pageLink(statusUrl), clock);
-    return new Channel(transport, feed, { clock, logger, maxRestMs: MAX_REST_MS, record });
+    return new Channel(receiver, feed, { clock, logger, maxRestMs: MAX_REST_MS, record });
   });
   const opened = await Promise.all(messages);
   const channels: Pick<Channel, 'look' | 'stop' | 'problem'>[] = [...opened];
@@ -94,20 +94,20 @@ const TEST_LIMIT_MS = 60_000;
 
 /** Sends a test message once. Returns why it did not arrive, as sentences without secrets (L15); null: it did. Never rejects. */
 export async function sendTest(
-  transport: Transport,
+  receiver: Receiver,
   { statusUrl }: NotifySettings,
   clock: Clock,
 ): Promise<string | null> {
   const message = testMessage(clock.now(), pageLink(statusUrl));
-  const { problem } = await transport.send(message, AbortSignal.timeout(TEST_LIMIT_MS));
+  const { problem } = await receiver.send(message, AbortSignal.timeout(TEST_LIMIT_MS));
   return problem;
 }
 
 /** The configured receivers. Opens nothing. */
-export const transportsOf = (
+export const receiversOf = (
   { receivers }: NotifySettings,
   fetch: Fetch = globalThis.fetch,
-): Transport[] =>
+): Receiver[] =>
   Object.entries(receivers).flatMap(([setting, to]) => {
     if (to === undefined) return [];
     return to instanceof URL ? webhook(setting, to, fetch) : mail(setting, to);

@@ -1,5 +1,5 @@
 import { safeText } from '../base/errors.ts';
-import { type Transport, isForNews } from './channel.ts';
+import { type Receiver, isForNews } from './channel.ts';
 import { type Fetch, request } from './http.ts';
 import { type Message, SIGNS, defused, plainText } from './message.ts';
 
@@ -36,7 +36,7 @@ const teamsCard = ({ level, headline, body, link }: Message): unknown => ({
 });
 
 /** The webhook of a chat, or of anything else that takes JSON. `url` usually contains a secret, so only its host is shown (L15). */
-export function webhook(setting: string, url: URL, fetch: Fetch): Transport {
+export function webhook(setting: string, url: URL, fetch: Fetch): Receiver {
   const isTeams = TEAMS.test(url.hostname);
   return {
     setting,

@@ -15,7 +15,7 @@ import {
   type NotifySettings,
   openNotifier,
   sendTest,
-  transportsOf,
+  receiversOf,
 } from '../../src/notify/notifier.ts';
 import { startProxy, startTlsOrigin, TEST_AUTHORITY } from '../support/connect-proxy.ts';
 import { scratchFolder } from '../support/scratch.ts';
@@ -146,7 +146,7 @@ describe('a webhook', () => {
     await using proxy = await startProxy(() => ({ port: origin.port }));
     const fetch = fetchWithProxy({ url: new URL(`http://ann:pr0xy@${proxy.host}`), except: [] });
     const settings = { alertUrl: 'https://hooks.test/T0P-S3CRET' };
-    expect(transportsOf(settingsOf(settings), fetch)[0]?.name).toBe('webhook (hooks.test)');
+    expect(receiversOf(settingsOf(settings), fetch)[0]?.name).toBe('webhook (hooks.test)');
     expect(await tested(settings, fetch)).toBeNull();
     expect(delivered(webhook)).toEqual(['🔵 a test']);
     expect(proxy.requests).toEqual(['CONNECT hooks.test:443 HTTP/1.1']);
@@ -286,7 +286,7 @@ async function tested(
   fetch?: typeof globalThis.fetch,
 ): Promise<string | null> {
   const settings = settingsOf(receiving);
-  const [first] = transportsOf(settings, fetch);
+  const [first] = receiversOf(settings, fetch);
   const problem = await sendTest(first!, settings, systemClock);
   return problem && problem.replace(SMTP_PASSWORD, 'the password!');
 }
