@@ -58,7 +58,7 @@ export async function serve(host: Host, app: App, onOpen: (url: string) => void)
     logger,
     reports: watch,
     queue: () => queue.status(),
-    details: (target, formId) => readDetails(app, target, formId),
+    details: (target, formId) => readDetails(app, watch, target, formId),
     act: (order) => carryOut(app, queue, order),
     board: (path) => queue.board(path),
     metrics,
@@ -87,13 +87,15 @@ async function countNewAnswers(app: App, name: string, formId: string, range: Co
 /** How many runs the page of a form shows. */
 const SHOWN_RUNS = 10;
 
-async function readDetails(app: App, name: string, formId: string): Promise<FormDetails> {
+async function readDetails(
+  app: App,
+  watch: Watch,
+  name: string,
+  formId: string,
+): Promise<FormDetails> {
   const target = await app.target(name);
-  const found = await reading(target, formId, async (form) => ({
-    runs: await form.runs(SHOWN_RUNS),
-    entries: await form.entries([...LISTED, 'refused']),
-  }));
-  return found ?? { runs: [], entries: [] };
+  const entries = await reading(target, formId, (form) => form.entries([...LISTED, 'refused']));
+  return { runs: watch.runs(name, formId).slice(0, SHOWN_RUNS), entries: entries ?? [] };
 }
 
 /**

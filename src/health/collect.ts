@@ -1,6 +1,7 @@
 import { type Clock, withinTime } from '../base/clock.ts';
 import { errorCode, MirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Run } from '../mirror/port.ts';
 import type { Facts, TargetContent, TargetPlace } from './facts.ts';
 import { judge } from './judge.ts';
 import { Reading } from './reading.ts';
@@ -84,6 +85,13 @@ export class Watch {
   /** The report on the latest readings. */
   current(): Report {
     return judge(this.#facts());
+  }
+
+  /** The newest runs of a form, the newest first, as of the latest reading of its target. */
+  runs(target: string, formId: string): readonly Run[] {
+    const found = this.#targets.find(({ place }) => place.name === target);
+    const forms = found?.reading.latest.value?.forms ?? [];
+    return forms.find(({ state }) => state.formId === formId)?.runs ?? [];
   }
 
   /** An action or a run has ended: the next report reads again. `atAnyCost`: even metered targets. */

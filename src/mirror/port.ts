@@ -99,8 +99,6 @@ export interface ReadForm extends AsyncDisposable {
   entries(kinds: readonly EntryKind[]): Promise<readonly Entry[]>;
   /** Those of the IDs that were forgotten, with their digests. */
   forgotten(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** The newest runs, the newest first. */
-  runs(limit: number): Promise<Run[]>;
 }
 
 /** One form of a target, open for writing. Closing it gives the lease back. */

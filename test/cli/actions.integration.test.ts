@@ -133,7 +133,7 @@ it("L8: an admin's action on the page of a running mirror is performed at once, 
   expect((await child.end('SIGTERM')).code).toBe(0);
 });
 
-it('the page of a form lists the status changes that the source refused', async ({
+it('the page of a form lists its runs, and the status changes that the source refused', async ({
   onTestFinished,
 }) => {
   const mirror = await Mirror.open(onTestFinished, 30);
@@ -145,5 +145,6 @@ it('the page of a form lists the status changes that the source refused', async 
   await vi.waitFor(async () => {
     const page = await (await fetch(`${url}/forms/${id}`)).text();
     expect(page).toMatch(/[1-9]\d* refused status changes/);
+    expect(page).toContain('<h3>Recent runs</h3>');
   }, SOON);
 });

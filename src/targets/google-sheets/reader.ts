@@ -12,7 +12,6 @@ import type {
   Grain,
   ReadForm,
   RowQuery,
-  Run,
   StoredField,
   StoredRow,
 } from '../../mirror/port.ts';
@@ -20,8 +19,8 @@ import type { Known } from './commit.ts';
 import { blockedIn, countedRows, obstaclesOf } from './obstacles.ts';
 import { EMPTY_SURVEY, rowsIn, storedRow, survey, type Table } from './rows.ts';
 import { SerialTime } from './serial-time.ts';
-import { READ_MS, type SheetFile, type View } from './sheet-file.ts';
-import { documentIn, entriesIn, type FormDocument } from './state-tab.ts';
+import { type SheetFile, type View } from './sheet-file.ts';
+import { entriesIn, type FormDocument } from './state-tab.ts';
 import type { FormTab } from './structure.ts';
 
 /** The current parts of a form. */
@@ -161,11 +160,6 @@ export class SheetReader implements ReadForm {
     return new Map(
       ids.flatMap((id) => (this.isForgotten(id) ? [[id, this.digestOf(id)] as const] : [])),
     );
-  }
-
-  async runs(limit: number): Promise<Run[]> {
-    const { stateTab } = await this.file.view(READ_MS);
-    return documentIn(stateTab, this.state.formId)?.runs.slice(0, limit) ?? [];
   }
 
   protected readonly isForgotten = (id: string): boolean =>

@@ -12,7 +12,6 @@ import type {
   HistoryKind,
   OpenForm,
   RowQuery,
-  Run,
   StoredField,
   StoredRow,
   TargetNotice,
@@ -23,7 +22,6 @@ import { forgottenDigest, saltOf } from '../../mirror/forgotten.ts';
 import type { Form, Row, SelectedField } from '../../mirror/types.ts';
 import { type FormState, nextCommitUs } from '../../mirror/form-state.ts';
 import { Commit, type Way } from './commit.ts';
-import { newestRuns } from './runs.ts';
 import type { Database } from './database.ts';
 import {
   boundAt,
@@ -218,12 +216,6 @@ export class SqlForm implements OpenForm {
     return new Map(
       rows.map((row) => [digests.get(textOf(row['id'])) ?? '', textOf(row['id'])] as const),
     );
-  }
-
-  async runs(limit: number): Promise<Run[]> {
-    const { formId } = this.#state;
-    const found = await newestRuns(this.#database, [formId], limit);
-    return found.get(formId) ?? [];
   }
 
   async prepare(form: Form, fields: readonly SelectedField[]): Promise<void> {
