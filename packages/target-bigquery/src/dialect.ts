@@ -53,7 +53,6 @@ export const bigQueryDialect = (subject: Subject): Dialect => ({
     id: 'STRING',
     word: 'STRING',
   },
-  keepsResults: true,
   // A table can have 10,000.
   maxColumns: 5_000,
   takesNul: false,

@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Connection } from '../../../src/targets/sql/database.ts';
-import type { Dialect, Param, RowChanges, SqlRow } from '../../../src/targets/sql/dialect.ts';
+import type {
+  Dialect,
+  Pages,
+  Param,
+  RowChanges,
+  SqlRow,
+} from '../../../src/targets/sql/dialect.ts';
 import { type Loading, STAGE } from '../../../src/targets/sql/write-rows.ts';
 import type { BigQueryApi, NamedParam } from './api.ts';
 import { BigQueryError, RowExists, RowTooLarge } from './errors.ts';
@@ -76,7 +82,7 @@ export class BigQuerySession implements Connection {
     return rows;
   }
 
-  pages(sql: string, params: readonly Param[], size: number): AsyncGenerator<SqlRow[]> {
+  async pages(sql: string, params: readonly Param[], size: number): Promise<Pages> {
     return this.#read(sql, params, size);
   }
 

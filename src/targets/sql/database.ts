@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
 import { isAbort, MirrorError } from '../../base/errors.ts';
-import { type Dialect, isTrue, type Param, type Session, type SqlRow } from './dialect.ts';
+import {
+  type Dialect,
+  isTrue,
+  type Pages,
+  type Param,
+  type Session,
+  type SqlRow,
+} from './dialect.ts';
 
 /** A connection to a database, with one transaction at a time. Errors are the driver's. */
 export interface Connection extends Session {
@@ -89,10 +96,14 @@ export class Database implements Session, AsyncDisposable {
     return this.#inTurn((connection) => connection.run(sql, params));
   }
 
-  async *pages(sql: string, params: readonly Param[], size: number): AsyncGenerator<SqlRow[]> {
-    const connection = await this.#inTurn(async (each) => each);
+  async pages(sql: string, params: readonly Param[], size: number): Promise<Pages | undefined> {
+    const pages = await this.#inTurn(async (connection) => connection.pages?.(sql, params, size));
+    return pages && this.#describedPages(pages);
+  }
+
+  async *#describedPages(pages: Pages): AsyncGenerator<SqlRow[]> {
     try {
-      yield* connection.pages?.(sql, params, size) ?? [];
+      yield* pages;
     } catch (error) {
       await this.#described(Promise.reject(error));
     }

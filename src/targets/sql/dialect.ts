@@ -26,9 +26,12 @@ export interface Session {
   defer?(sql: string, params?: readonly Param[], unlessOne?: Error): Promise<void>;
   /** For a database that bills each statement: see {@link changeRows}. */
   changeRows?(changes: RowChanges): Promise<void>;
-  /** For {@link Dialect.keepsResults}: reads the result of a query in pieces of this many rows. */
-  pages?(sql: string, params: readonly Param[], size: number): AsyncIterable<SqlRow[]>;
+  /** For a driver that keeps the result of a query until all of it is read; undefined: this one does not. */
+  pages?(sql: string, params: readonly Param[], size: number): Promise<Pages | undefined>;
 }
+
+/** Rows in pieces of as many as were asked for. */
+export type Pages = AsyncIterable<SqlRow[]>;
 
 /** Makes a change. `unlessOne`: it, or the end of the transaction, rejects with this if it did not change exactly one row. */
 export async function change(
@@ -135,8 +138,6 @@ export interface Dialect {
   readonly version: string;
   /** `key`: IDs of forms, and names; `id`: IDs of submissions; `word`: one of a few short words of the mirror. */
   readonly types: Readonly<Record<ColumnType | 'time' | 'integer' | 'key' | 'id' | 'word', string>>;
-  /** The driver keeps the result of a query until all of it is read. */
-  readonly keepsResults?: boolean;
   /** A statement can add only one column. */
   readonly addsOneColumn?: boolean;
   /** The most answer columns of a table; further answers go into one JSON column. */
@@ -266,7 +267,7 @@ export interface Paging {
   readonly size: number;
 }
 
-/** Rows in pieces, in the order of their keys. Each piece is a statement of its own, unless the database keeps results. */
+/** Rows in pieces, in the order of their keys. Each piece is a statement of its own, unless the driver keeps results. */
 export async function* pagesOf(
   session: Session,
   { select, from, where, params, keys = ['id'], size }: Paging,
@@ -274,8 +275,9 @@ export async function* pagesOf(
   const order = `ORDER BY ${keys.join(', ')}`;
   const query = (all: readonly string[]): string =>
     `SELECT ${select} FROM ${from}${all.length === 0 ? '' : ` WHERE ${all.join(' AND ')}`} ${order}`;
-  if (session.dialect.keepsResults && session.pages !== undefined) {
-    yield* session.pages(query(where), params, size);
+  const kept = await session.pages?.(query(where), params, size);
+  if (kept !== undefined) {
+    yield* kept;
     return;
   }
   let last: SqlRow | undefined;
