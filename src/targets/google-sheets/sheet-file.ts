@@ -93,13 +93,13 @@ export class SheetFile {
   async refresh(): Promise<View> {
     const structure = readStructure(await this.api.structure());
     const before = this.#view;
+    const sheetId = structure.own.get('state')?.sheetId;
     const isSame =
       before !== null &&
       before.structure.revision === structure.revision &&
-      before.structure.stateTab?.sheetId === structure.stateTab?.sheetId;
+      before.structure.own.get('state')?.sheetId === sheetId;
     let stateTab = isSame ? before.stateTab : EMPTY_STATE_TAB;
-    if (!isSame && structure.stateTab !== null) {
-      const { sheetId } = structure.stateTab;
+    if (!isSame && sheetId !== undefined) {
       const [found] = await this.api.values([{ gridRange: { sheetId } }], 'ROWS');
       stateTab = readStateTab((found?.valueRange?.values ?? []) as ReadValue[][]);
     }
@@ -167,7 +167,7 @@ export class SheetFile {
       requireOwn(writer, view.stateTab);
       const { batch, result } = await plan(view);
       if (batch === null) return result;
-      const { requests, stateTab, place } = this.#withState(view, batch);
+      const { requests, structure, stateTab } = this.#withState(view, batch);
       const tab = writer === null ? undefined : view.structure.forms.get(writer.formId);
       const revision = Math.floor(Math.random() * 2 ** 40).toString(36);
       const required = [
@@ -179,7 +179,7 @@ export class SheetFile {
       const text = writer === null ? null : textIn(stateTab, documentKey(writer.formId));
       try {
         await this.api.update([...required, ...requests]);
-        this.#view = { structure: { ...view.structure, revision, stateTab: place }, stateTab };
+        this.#view = { structure: { ...structure, revision }, stateTab };
         this.#viewedAtMs = requests.some(isStructural) ? -Infinity : this.clock.now();
       } catch (error) {
         if (!(error instanceof SheetsError)) throw error;
@@ -207,10 +207,10 @@ export class SheetFile {
   #withState(
     { structure, stateTab }: View,
     { requests, put, isShown }: Batch,
-  ): { requests: Request[]; stateTab: StateTab; place: Structure['stateTab'] } {
+  ): View & { readonly requests: Request[] } {
     const made: Request[] = [];
-    let place = structure.stateTab;
-    if (place === null) {
+    let place = structure.own.get('state');
+    if (place === undefined) {
       const sheetId = this.newId();
       const title = freeTabTitle('forms-mirror data', structure.titles);
       const gridProperties = { rowCount: STATE_ROWS, columnCount: STATE_COLUMNS };
@@ -223,16 +223,16 @@ export class SheetFile {
           'Records of forms-mirror, which needs them. Do not edit them.',
         ),
       );
-      place = { sheetId, rowCount: STATE_ROWS };
+      place = { sheetId, title, ...gridProperties, obstacles: [], chartIds: [] };
     }
     const all = changeStateTab(stateTab, place, put);
     const shown = isShown ? this.show({ structure, stateTab: all.tab }) : NOTHING;
-    const { sheetId } = place;
-    const noted = changeStateTab(all.tab, { ...all, sheetId }, shown.put);
+    const noted = changeStateTab(all.tab, { ...place, rowCount: all.rowCount }, shown.put);
+    const after = { ...place, rowCount: noted.rowCount };
     return {
       requests: [...requests, ...made, ...all.requests, ...shown.requests, ...noted.requests],
+      structure: { ...structure, own: new Map(structure.own).set('state', after) },
       stateTab: noted.tab,
-      place: { sheetId, rowCount: noted.rowCount },
     };
   }
 

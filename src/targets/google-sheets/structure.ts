@@ -31,7 +31,7 @@ export interface FormTab extends Grid {
   readonly laid: readonly { readonly start: number; readonly end: number }[];
 }
 
-/** A tab of our own that people see. */
+/** A tab of our own. */
 export interface OwnTab extends Grid, Pick<FormTab, 'title' | 'obstacles'> {
   readonly chartIds: readonly number[];
 }
@@ -52,13 +52,11 @@ export interface Structure {
   readonly revision: string | null;
   readonly titles: readonly string[];
   readonly forms: ReadonlyMap<string, FormTab>;
-  /** The hidden tab that holds states and entries; null before the first write. */
-  readonly stateTab: Pick<Grid, 'sheetId' | 'rowCount'> | null;
-  /** Our own tabs, by role. */
-  readonly own: ReadonlyMap<string, OwnTab>;
+  /** Our own tabs, by role. Before the first write there is none. */
+  readonly own: ReadonlyMap<TabRole, OwnTab>;
 }
 
-/** The role of a tab of our own, according to its metadata. */
+/** The role of a tab of our own, according to its metadata. `state`: the hidden tab that holds states and entries. */
 export type TabRole = 'state' | 'mirror' | 'summary';
 
 /** Reads the response of `SheetsApi.structure`. */
@@ -68,7 +66,7 @@ export function readStructure({
   developerMetadata,
 }: sheets_v4.Schema$Spreadsheet): Structure {
   const forms = new Map<string, FormTab>();
-  const own = new Map<string, OwnTab>();
+  const own = new Map<TabRole, OwnTab>();
   let cells = 0;
   for (const sheet of sheets) {
     const { sheetId = 0, title, gridProperties } = sheet.properties ?? {};
@@ -82,7 +80,7 @@ export function readStructure({
     const obstacles = readObstacles(sheet);
     const role = markedAs(marks, METADATA_KEYS.role, grid.sheetId);
     if (role !== null)
-      own.set(role, {
+      own.set(role as TabRole, {
         ...grid,
         title: title ?? '',
         obstacles,
@@ -115,7 +113,6 @@ export function readStructure({
       null,
     titles: sheets.map((sheet) => sheet.properties?.title ?? ''),
     forms,
-    stateTab: own.get('state' satisfies TabRole) ?? null,
     own,
   };
 }
