@@ -129,8 +129,11 @@ it("L8: an admin's action on the page of a running mirror is performed at once, 
   expect(accepted).toContain('Up to 30 deletions accepted');
   await vi.waitFor(() => expect(mirror.count('a', TABLE, isMarked)).toBe(30), SOON);
   expect(mirror.count('b', TABLE, isMarked)).toBe(0);
-  expect(child.stderr).not.toContain(PASSWORD);
-  expect((await child.end('SIGTERM')).code).toBe(0);
+  expect((await fetch(`${url}/health`)).status).toBe(200);
+  expect(await child.end('SIGTERM')).toEqual({ code: 0, signal: null });
+  expect(child.stdout).toBe('');
+  for (const secret of [PASSWORD, mirror.place.sandbox.apiKey])
+    expect(child.stderr).not.toContain(secret);
 });
 
 it('the page of a form lists its runs, and the status changes that the source refused', async ({

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { csvFormat, jsonLinesFormat, mayBeFormula } from '../../src/cli/export-format.ts';
 import { Terminal } from '../../src/cli/terminal.ts';
 import { ExactNumber } from '../../src/mirror/types.ts';
-import { RecordedStream, runCli } from '../support/cli-host.ts';
+import { RecordedStream, expectEnd, expectMistake } from '../support/cli-host.ts';
 import { openMirrored, SLUG } from '../support/mirrored-form.ts';
 
 describe('CSV', () => {
@@ -132,10 +132,10 @@ const CLAIM = /: 7 rows; submissions, statuses and answers as of 2\d{3}-\S+ \S+ 
 
 describe('export', () => {
   it("writes the target's rows, under its names, without requests to the source", async () => {
-    const { place, env } = await openMirrored(['=HYPERLINK("x")'], 30);
+    const { place, run } = await openMirrored(['=HYPERLINK("x")'], 30);
     await place.sandbox.stop();
-    const { code, stdout, stderr } = await runCli(['export', SLUG], env);
-    expect([code, stderr]).toEqual([0, expect.stringMatching(CLAIM)]);
+    const { stdout, stderr } = await expectEnd(run(`export ${SLUG}`), 0);
+    expect(stderr).toMatch(CLAIM);
     // The settings of the source are gone, and the file is complete without them.
     expect(existsSync(`${place.file}-wal`)).toBe(false);
     const [head = '', ...lines] = stdout.slice(1).split('\r\n');
@@ -145,67 +145,56 @@ describe('export', () => {
     expect(stdout).toContain(`"'=HYPERLINK(""x"")"`);
     expect(lines.at(-1)).toBe('');
     const ids = place.rows('SELECT id FROM customer_feedback ORDER BY created_at, id');
-    const json = await runCli(['export', SLUG, '--format', 'jsonl'], env);
+    const json = await run(`export ${SLUG} --format jsonl`);
     const objects = json.stdout.trimEnd().split('\n').map(parse);
     expect(objects.map(({ id }) => id)).toEqual(ids.map(({ id }) => id));
     expect(Object.values(objects.at(-1) ?? {})).toContain('=HYPERLINK("x")');
   });
 
   it('names columns by labels, and shows deleted rows only on request', async () => {
-    const { place, env, formId } = await openMirrored(['x'], 30);
+    const { place, run, formId } = await openMirrored(['x'], 30);
     const { store } = place.sandbox;
     const [id = ''] = store.ids(formId);
     store.delete(id);
-    expect((await runCli(['sync', '--full'], env)).code).toBe(0);
-    const live = await runCli(['export', SLUG, '--labels'], env);
+    await expectEnd(run('sync --full'), 0);
+    const live = await run(`export ${SLUG} --labels`);
     const labels = place.rows('SELECT label FROM mirror_fields').map(({ label }) => String(label));
     expect(labels.filter((label) => !live.stdout.includes(label))).toEqual([]);
     expect(live.stdout).not.toContain(id);
-    const all = await runCli(['export', SLUG, '--deleted', '--format', 'jsonl'], env);
+    const all = await run(`export ${SLUG} --deleted --format jsonl`);
     const last = all.stdout.trimEnd().split('\n').map(parse).at(-1);
     expect(last).toMatchObject({ id, _deleted_at: expect.stringMatching(/Z$/) });
   });
 
   it('L17: says that a copy was never proven, or has lost rows', async () => {
-    const { place, env } = await openMirrored(['x'], 30);
+    const { place, run } = await openMirrored(['x'], 30);
     place.change(
       'DELETE FROM customer_feedback WHERE id IN (SELECT id FROM customer_feedback LIMIT 2)',
     );
-    const lost = await runCli(['export', SLUG], env);
-    expect([lost.code, lost.stderr]).toEqual([
-      0,
-      expect.stringContaining('Rows of customer_feedback were removed'),
-    ]);
+    const { stderr } = await expectEnd(run(`export ${SLUG}`), 0);
+    expect(stderr).toContain('Rows of customer_feedback were removed');
     // Like status, it claims nothing for such a copy.
-    expect(lost.stderr).not.toContain('as of');
-    expect(lost.stderr).toContain('not proven complete');
+    expect(stderr).not.toContain('as of');
+    expect(stderr).toContain('not proven complete');
   });
 
   it.each([
-    [[SLUG, '--format', 'xlsx'], 'csv, jsonl'],
-    [['customer-feedbak'], 'Did you mean customer-feedback'],
-    [[SLUG, '--target', 'nowhere'], 'There is no target nowhere'],
+    [`${SLUG} --format xlsx`, 'csv, jsonl'],
+    ['customer-feedbak', 'Did you mean customer-feedback'],
+    [`${SLUG} --target nowhere`, 'There is no target nowhere'],
   ])('%j is a mistake that it explains', async (args, said) => {
-    const { env } = await openMirrored(['x'], 1);
-    expect(await runCli(['export', ...args], env)).toMatchObject({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringContaining(said),
-    });
+    const { run } = await openMirrored(['x'], 1);
+    await expectMistake(run(`export ${args}`), said);
   });
 
   it('asks for the target if several have the form; if none has it, says what to do', async () => {
-    const { place, env } = await openMirrored(['x'], 1);
-    const two = { ...env, TARGETS: 'one,two', TARGET_TWO_URL: `sqlite:${place.file}2` };
-    expect((await runCli(['export', SLUG], two)).code).toBe(0);
-    const empty = await runCli(['export', SLUG, '--target', 'two'], two);
-    expect(empty).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('No target has the form customer-feedback yet'),
-    });
-    expect((await runCli(['sync', '--target', 'two'], two)).code).toBe(0);
-    const both = await runCli(['export', SLUG], two);
-    expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('(one, two)') });
+    const { place, run } = await openMirrored(['x'], 1);
+    const two = { TARGETS: 'one,two', TARGET_TWO_URL: `sqlite:${place.file}2` };
+    await expectEnd(run(`export ${SLUG}`, two), 0);
+    const empty = run(`export ${SLUG} --target two`, two);
+    await expectMistake(empty, 'No target has the form customer-feedback yet');
+    await expectEnd(run('sync --target two', two), 0);
+    await expectMistake(run(`export ${SLUG}`, two), '(one, two)');
   });
 });
 

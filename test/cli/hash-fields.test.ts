@@ -3,12 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { looksHashed } from '../../src/mirror/cells.ts';
 import type { Cell } from '../../src/mirror/types.ts';
 import type { Environment } from '../../src/settings/settings-reader.ts';
-import { runCli } from '../support/cli-host.ts';
+import { expectEnd, runIn } from '../support/cli-host.ts';
 import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
 import { openParts } from '../support/mirrored-form.ts';
 
 const HASH_KEY = 'hJ2mQ9xT4bN7vK1wR8cF5yL0pZ3sD6gA';
 const FORM = 'customer-feedback';
+/** Without hashing. */
+const PLAIN = { HASH_KEY: undefined };
 
 /** A place, its settings with a key, and the e-mail field of its form. */
 async function open(submissions = 30) {
@@ -18,7 +20,7 @@ async function open(submissions = 30) {
   const mail = fields.find(({ label }) => /mail/i.test(label))?.id ?? '';
   expect(mail).not.toBe('');
   const env: Environment = { ...place.env, TARGET_FORMS: FORM, HASH_KEY };
-  return { ...place, env, mail, formId: form?.id ?? '' };
+  return { ...place, env, run: runIn(env), mail, formId: form?.id ?? '' };
 }
 
 /** Every value in the answers of the form's rows. */
@@ -44,8 +46,7 @@ describe('TARGET_HASH_FIELDS', () => {
   it('L11: a running worker stores nothing of a form that a wrong name may mean', async () => {
     const name = 'custmer-feedback:*';
     const place = await open();
-    const { HASH_KEY: _, ...plain } = place.env;
-    await runCli(['sync', '--full'], { ...plain, TARGET_FIELDS: `${FORM}:*` });
+    await place.run('sync --full', { ...PLAIN, TARGET_FIELDS: `${FORM}:*` });
     const before = mails(place).length;
     const { store } = place.sandbox;
     store.insert({ formId: place.formId, data: { [place.mail]: 'new@example.com' } });
@@ -56,24 +57,22 @@ describe('TARGET_HASH_FIELDS', () => {
     expect(report.error).toMatch(/nothing is stored in target default until/);
     expect(mails(place)).toHaveLength(before);
     expect((await app.dataDir.kept()).runs).toMatchObject([{ code: 'SETTINGS' }]);
-    const status = await runCli(['status'], { ...place.env, TARGET_HASH_FIELDS: name });
-    expect([status.code, status.stdout.includes(`names ${name}`)]).toEqual([1, true]);
+    await expectEnd(place.run('status', { TARGET_HASH_FIELDS: name }), 1, `names ${name}`);
   });
 
   it('L11, L17: verify reports each copy whose rows were stored in plain text, including deleted ones', async () => {
     const place = await open();
-    const { HASH_KEY: _, ...plain } = place.env;
-    const env = { ...plain, TARGET_FORMS: FORM, TARGET_FIELDS: `${FORM}:*` };
+    const { run, formId } = place;
+    const plain = { ...PLAIN, TARGET_FIELDS: `${FORM}:*` };
     const { store } = place.sandbox;
-    await runCli(['sync', '--full'], env);
-    for (const id of store.ids(place.formId)) store.delete(id);
-    await runCli(['sync', '--full', '--accept-deletes'], env);
-    expect((await runCli(['verify'], env)).code).toBe(0);
-    const hashed = { ...place.env, TARGET_FORMS: FORM, TARGET_HASH_FIELDS: `${FORM}:*` };
-    const { code, stdout } = await runCli(['verify'], hashed);
-    expect([code, stdout.includes('different')]).toEqual([1, true]);
-    await runCli(['sync', '--full'], hashed);
-    expect((await runCli(['verify'], hashed)).code).toBe(0);
+    await run('sync --full', plain);
+    for (const id of store.ids(formId)) store.delete(id);
+    await run('sync --full --accept-deletes', plain);
+    await expectEnd(run('verify', plain), 0);
+    const hashed = { TARGET_HASH_FIELDS: `${FORM}:*` };
+    await expectEnd(run('verify', hashed), 1, 'different');
+    await run('sync --full', hashed);
+    await expectEnd(run('verify', hashed), 0);
   });
 
   it('L11: a form that appears later is hashed from its first row on', async () => {
@@ -84,12 +83,7 @@ describe('TARGET_HASH_FIELDS', () => {
     expect((await pass(place.formId)).code).toBe('SETTINGS');
     const { store } = place.sandbox;
     const field = { id: 'field_9_mail', label: 'Mail' };
-    const { id } = store.addForm({
-      id: 'form-later',
-      name: 'Later',
-      slug: 'later',
-      fields: [field],
-    });
+    const { id } = store.addForm({ name: 'Later', slug: 'later', fields: [field] });
     store.insert({ formId: id, data: { field_9_mail: 'late@example.com' } });
     await plan();
     expect((await pass(id)).outcome).toBe('ok');
@@ -103,82 +97,64 @@ describe('TARGET_HASH_FIELDS', () => {
 describe('hashing that is enabled for a plain copy', () => {
   it('L17: status and check report plain answers until a run has replaced them, and verify names the columns', async () => {
     const place = await open(60);
-    const { env, mail } = place;
-    const { HASH_KEY: _, ...unhashed } = env;
-    expect((await runCli(['sync'], unhashed)).code).toBe(0);
+    await expectEnd(place.run('sync', PLAIN), 0);
     const [plain = ''] = mails(place) as string[];
     expect(plain).toContain('@');
-    const hashing = { ...env, TARGET_HASH_FIELDS: mail };
-    const status = await runCli(['status'], hashing);
-    expect([status.code, status.stdout]).toEqual([
-      1,
-      expect.stringContaining('plain answers, may still be there'),
-    ]);
-    const unread = expect.stringMatching(/✗ copies: .*must be read again/);
-    const check = await runCli(['check'], hashing);
-    expect([check.code, check.stdout]).toEqual([1, unread]);
+    const run = runIn({ ...place.env, TARGET_HASH_FIELDS: place.mail });
+    await expectEnd(run('status'), 1, 'plain answers, may still be there');
+    await expectEnd(run('check'), 1, /✗ copies: .*must be read again/);
     // A pause hides nothing.
-    await runCli(['pause'], hashing);
-    const paused = await runCli(['check'], hashing);
-    expect([paused.code, paused.stdout]).toEqual([1, expect.stringMatching(/✗ copies: .*Paused/)]);
-    await runCli(['resume'], hashing);
-    const verify = await runCli(['verify'], hashing);
-    expect([verify.code, verify.stdout]).toEqual([1, expect.stringMatching(/in Email: 12 rows/)]);
-    const sync = await runCli(['sync'], hashing);
-    expect([sync.code, sync.stdout]).toEqual([
-      0,
-      expect.stringContaining('The hashed fields, or the way to hash them'),
-    ]);
+    await run('pause');
+    await expectEnd(run('check'), 1, /✗ copies: .*Paused/);
+    await run('resume');
+    await expectEnd(run('verify'), 1, /in Email: 12 rows/);
+    await expectEnd(run('sync'), 0, 'The hashed fields, or the way to hash them');
     expect(mails(place)).toEqual([]);
     for (const path of [place.file, `${place.file}-wal`].filter((one) => existsSync(one))) {
       expect(readFileSync(path).includes(plain)).toBe(false);
     }
-    expect((await runCli(['verify'], hashing)).code).toBe(0);
-    expect((await runCli(['check'], hashing)).code).toBe(0);
+    await expectEnd(run('verify'), 0);
+    await expectEnd(run('check'), 0);
   });
 
   it.each(['no longer selected', 'gone at the source'])(
     'L11, L17: status reports plain answers of a form that is %s, and purge --unselected empties them',
     async (what) => {
       const place = await open();
-      const { mail, formId } = place;
-      const env: Environment = { ...place.env, TARGET_FORMS: '*', HASH_KEY: undefined };
-      expect((await runCli(['sync'], env)).code).toBe(0);
+      const { mail, formId, run } = place;
+      const all = { TARGET_FORMS: '*' };
+      await expectEnd(run('sync', { ...all, ...PLAIN }), 0);
       const isGone = what === 'gone at the source';
       const other = place.sandbox.store.forms().find(({ id }) => id !== formId)?.slug ?? '';
       if (isGone) {
-        await runCli(['sync', '--full'], env);
+        await run('sync --full', { ...all, ...PLAIN });
         place.sandbox.store.deleteForm(formId);
-        await runCli(['sync', '--full'], env);
+        await run('sync --full', { ...all, ...PLAIN });
       }
-      const hashing = { ...env, TARGET_HASH_FIELDS: '*', HASH_KEY };
-      const settings = isGone ? hashing : { ...hashing, TARGET_FORMS: other };
-      await runCli(['sync', '--full'], settings);
+      const settings = { TARGET_FORMS: isGone ? '*' : other, TARGET_HASH_FIELDS: '*' };
+      await run('sync --full', settings);
       expect(mails(place)).not.toEqual([]);
-      const told = await runCli(['status'], settings);
+      const told = await run('status', settings);
       expect(told.stdout).toContain(`(${mail})`);
       expect(told.stdout).toContain('may still hold answers');
       const purge = 'purge --unselected --form customer-feedback --target default';
       expect(told.stdout).toContain(purge);
-      const purged = await runCli([...purge.split(' '), '--yes'], settings);
-      expect(purged).toMatchObject({ code: 0, stdout: expect.stringContaining(mail) });
+      await expectEnd(run(`${purge} --yes`, settings), 0, mail);
       expect(cells(place).filter((cell) => !looksHashed(cell))).toEqual([]);
-      const after = await runCli(['status'], settings);
+      const after = await run('status', settings);
       expect(after.stdout).not.toContain('customer-feedback → default: Columns may still hold');
     },
   );
 
   it('L18: purge --unselected does not change a form that is no longer selected if it has hashes, or plain text on purpose', async () => {
     const place = await open();
-    const { mail } = place;
-    const env = { ...place.env, TARGET_FORMS: '*', TARGET_HASH_FIELDS: mail };
-    expect((await runCli(['sync'], env)).code).toBe(0);
+    const { mail, run } = place;
+    await expectEnd(run('sync', { TARGET_FORMS: '*', TARGET_HASH_FIELDS: mail }), 0);
     const before = cells(place);
     const other = place.sandbox.store.forms().find(({ id }) => id !== place.formId)?.slug ?? '';
     // The same fields under another name: only the rows can show that they are hashed.
-    const settings = { ...env, TARGET_FORMS: other, TARGET_HASH_FIELDS: `${FORM}:${mail}` };
-    const purged = await runCli(['purge', '--unselected', '--yes'], settings);
-    expect(purged).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing to do') });
+    const settings = { TARGET_FORMS: other, TARGET_HASH_FIELDS: `${FORM}:${mail}` };
+    await expectEnd(run('purge --unselected --yes', settings), 0, 'nothing to do');
     expect(cells(place)).toEqual(before);
   });
 });

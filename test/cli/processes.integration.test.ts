@@ -5,7 +5,6 @@ import { describe, expect, it, vi } from 'vitest';
 import { createSampleWorkspace } from '../../src/sandbox/sample-workspace.ts';
 import { Child, type Finally } from '../support/child.ts';
 import { ChildPlace } from '../support/child-place.ts';
-import { MirrorView } from '../support/mirror-view.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { redisMissing, startRedis } from '../support/servers.ts';
 
@@ -38,25 +37,6 @@ describe.concurrent('demo', () => {
     expect(demo.stdout.match(/: the same as of .*; \d+ submissions compared$/gm)).toHaveLength(3);
     expect(demo.stdout).toMatch(/sqlite3 .*forms\.sqlite/);
     expect(demo.stderr).not.toMatch(/"level":[56]0/);
-  });
-});
-
-describe.concurrent('start', () => {
-  it('mirrors, and on SIGTERM finishes the current work and exits 0', async ({
-    onTestFinished,
-  }) => {
-    const place = await openPlace(onTestFinished);
-    const start = place.start(['start'], { SYNC_EVERY: '1s' });
-    await start.shows(/("outcome":"ok"[\s\S]*){3}/, 'stderr');
-    await start.shows(/The status page is open/, 'stderr');
-    const [, page = ''] = /"url":"(http[^"]+)"/.exec(start.stderr) ?? [];
-    expect((await fetch(`${page}/health`)).status).toBe(200);
-    expect(await (await fetch(page)).text()).toContain('customer-feedback');
-    expect(await start.end('SIGTERM')).toEqual(DONE);
-    const sql = 'SELECT sum(inserted) AS n FROM mirror_runs';
-    expect(await new MirrorView(place.targetUrl).ask(sql)).toEqual([{ n: 250 }]);
-    expect(start.stdout).toBe('');
-    expect(start.stderr).not.toContain(place.sandbox.apiKey);
   });
 });
 

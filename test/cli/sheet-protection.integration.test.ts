@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type CliResult, runCli } from '../support/cli-host.ts';
+import { type CliResult, expectEnd, runCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 import { openSheet } from '../support/cli-sheet.ts';
 import { LateClock } from '../support/test-clock.ts';
@@ -14,7 +14,7 @@ async function copied(submissions: number) {
     clock.goOn(60_000);
     return runCli(command, env, false, clock);
   };
-  expect((await run('sync')).code).toBe(0);
+  await expectEnd(run('sync'), 0);
   const form = sandbox.store.formBySlug('customer-feedback');
   const title = form?.name ?? '';
   const person = emulator.people.at(spreadsheetId, title);
@@ -32,16 +32,12 @@ it('L17: sync, status, check and the Mirror tab report protected cells, and what
     /! customer-feedback → default: On the tab "Customer feedback.*" forms-mirror cannot write into the protected range \(3:4\): cells of 2 submissions are not as the source has them/,
     /→ Allow mirror@\S+ to edit it .* The rest follows by itself/,
   ];
-  const sync = await run('sync');
-  expect(sync).toMatchObject({ code: 0 });
+  await expectEnd(run('sync'), 0, ...said);
   const status = await run('status');
-  for (const text of said) {
-    expect(sync.stdout).toMatch(text);
-    expect(status.stdout).toMatch(text);
-  }
-  const check = await run('check');
-  expect(check.code).toBe(1);
-  expect(check.stdout).toMatch(
+  for (const text of said) expect(status.stdout).toMatch(text);
+  await expectEnd(
+    run('check'),
+    1,
     /✗ target default: .* forms-mirror cannot write into the protected range \(3:4\)/,
   );
   expect((await run('verify')).stdout).toMatch(/2 listed as rejected/);
@@ -58,13 +54,15 @@ it('L17: sync, status, check and the Mirror tab report protected cells, and what
   expect(before.stdout).not.toMatch(/protected range|damaged/);
   const after = await run('sync');
   expect(after.stdout).toMatch(/protected or merged can be written now; its rows are read again/);
-  expect((await run('check')).code).toBe(0);
+  await expectEnd(run('check'), 0);
   expect((await run('verify')).stdout).not.toMatch(/listed/);
 
   person.deleteColumns(grid()[0]?.indexOf('Submission ID') ?? 0);
-  const broken = await run('check');
-  expect(broken.code).toBe(1);
-  expect(broken.stdout).toMatch(/✗ target default: The column of submission IDs was deleted/);
-  expect(broken.stdout).toMatch(/→ Undo the deletion/);
-  expect((await run('sync')).code).toBe(1);
+  await expectEnd(
+    run('check'),
+    1,
+    '✗ target default: The column of submission IDs was deleted',
+    '→ Undo the deletion',
+  );
+  await expectEnd(run('sync'), 1);
 });

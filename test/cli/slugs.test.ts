@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FormsStore } from '../../src/sandbox/store.ts';
 import type { Environment } from '../../src/settings/settings-reader.ts';
-import { runCli, syncDocument } from '../support/cli-host.ts';
+import { expectEnd, expectMistake, runCli, runIn, syncDocument } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 
 const CONTACT = 'frm-contact';
@@ -70,20 +70,18 @@ describe('a slug in the settings', () => {
       );
       expect(errors).toContain(`in place of contact: ${CONTACT} for`);
       expect(errors).toContain(`or ${MEDICAL} for this one.`);
-      for (const command of ['status', 'check', 'verify']) {
-        const { code, stdout } = await runCli([command], env);
-        expect([command, code === 0, stdout]).toEqual([
-          command,
-          false,
-          expect.stringContaining('which first meant form'),
-        ]);
-      }
+      for (const [command, code] of [
+        ['status', 1],
+        ['check', 2],
+        ['verify', 1],
+      ] as const)
+        await expectEnd(runCli([command], env), code, 'which first meant form');
     }
     expect(place.answers()).toEqual([...answersOf(CONTACT), `${CONTACT} 4`]);
     const byId = { ...place.settings, TARGET_FORMS: CONTACT, TARGET_FIELDS: `${CONTACT}:*` };
     expect(await place.sync(byId)).toMatchObject({ code: 0, codes: [`${CONTACT} ok`] });
     expect((await runCli(['status'], byId)).stdout).not.toContain('SLUG_REUSED');
-    expect((await runCli(['check'], byId)).code).toBe(0);
+    await expectEnd(runCli(['check'], byId), 0);
   });
 
   it('L11: still means a form that got another slug, although no form has its old one', async () => {
@@ -94,10 +92,9 @@ describe('a slug in the settings', () => {
     for (const env of [place.settings, place.elsewhere]) {
       expect(await place.sync(env)).toMatchObject({ code: 0, codes: [`${CONTACT} ok`] });
       expect(await place.sync(env, '--full')).toMatchObject({ code: 0, codes: [`${CONTACT} ok`] });
-      expect((await runCli(['verify'], env)).code).toBe(0);
-      expect((await runCli(['check'], env)).code).toBe(0);
       // Its answers are still selected, because its form is.
-      expect((await runCli(['purge', '--unselected', '--yes'], env)).code).toBe(0);
+      for (const command of ['verify', 'check', 'purge --unselected --yes'])
+        await expectEnd(runIn(env)(command), 0);
     }
     expect(place.answers()).toEqual([...answersOf(CONTACT), `${CONTACT} 4`]);
   });
@@ -129,20 +126,14 @@ describe('a slug in a command', () => {
     place.store.deleteForm(CONTACT);
     place.addForm('frm-new', 'contact');
     await place.sync();
-    const exported = async (form: string) => {
-      const { code, stdout, stderr } = await runCli(['export', form], place.settings);
-      return { code, answers: stdout.match(/frm-\w+ \d/g)?.toSorted(), stderr };
-    };
-    for (const command of [['export'], ['pause', '--form'], ['purge', '--unselected', '--form']]) {
-      const { code, stderr } = await runCli([...command, 'contact'], place.settings);
-      expect([command, code, stderr]).toEqual([
-        command,
-        2,
-        expect.stringContaining(`Several forms are called contact: ${CONTACT}, frm-new.`),
-      ]);
+    const run = runIn(place.settings);
+    const several = `Several forms are called contact: ${CONTACT}, frm-new.`;
+    for (const command of ['export', 'pause --form', 'purge --unselected --form'])
+      await expectMistake(run(`${command} contact`), several);
+    for (const form of [CONTACT, 'frm-new']) {
+      const { stdout } = await expectEnd(run(`export ${form}`), 0);
+      expect(stdout.match(/frm-\w+ \d/g)?.toSorted()).toEqual(answersOf(form));
     }
-    expect(await exported(CONTACT)).toMatchObject({ code: 0, answers: answersOf(CONTACT) });
-    expect(await exported('frm-new')).toMatchObject({ code: 0, answers: answersOf('frm-new') });
     expect(await place.sync(place.settings, '--form', 'contact')).toMatchObject({
       codes: ['frm-new ok'],
     });

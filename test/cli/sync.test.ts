@@ -1,82 +1,67 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { runCli, startCli, syncDocument } from '../support/cli-host.ts';
+import { foreseenLines } from '../../src/cli/sync-report.ts';
+import { blankRun } from '../../src/sync/run-form.ts';
+import { expectEnd, expectMistake, runIn, startCli, syncDocument } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
+
+const SLUG = 'customer-feedback';
 
 describe('sync', () => {
   it('shows a line for each run, and a summary line', async () => {
-    const { env } = await openPlace();
-    const { code, stdout, stderr } = await runCli(['sync', '--form', 'customer-feedback'], env);
-    expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(/^✓ customer-feedback → default: complete; 50 new \(\d+ requests, /);
-    expect(stdout).toMatch(
+    const { run } = await openPlace();
+    const { stderr } = await expectEnd(
+      run(`sync --form ${SLUG}`),
+      0,
+      /^✓ customer-feedback → default: complete; 50 new \(\d+ requests, /,
       /✓ The copy is complete: submissions.* answers as of [^.]+\. 50 new, 0 changed, 0 deleted\.\n$/,
     );
+    expect(stderr).toBe('');
   });
 
   it('names the command that accepts held deletions once', async () => {
-    const { env, sandbox } = await openPlace();
-    const args = ['sync', '--form', 'customer-feedback'];
-    await runCli(args, env);
+    const { run, sandbox } = await openPlace();
+    await run(`sync --form ${SLUG}`);
     const { store } = sandbox;
-    const { id = '' } = store.formBySlug('customer-feedback') ?? {};
+    const { id = '' } = store.formBySlug(SLUG) ?? {};
     for (const submission of store.ids(id).slice(0, 30)) store.delete(submission);
-    const { code, stdout } = await runCli(args, env);
+    const { stdout } = await expectEnd(run(`sync --form ${SLUG}`), 1);
     const lines = stdout.trim().split('\n');
-    expect([code, lines.filter((line) => line.endsWith(':'))]).toEqual([1, []]);
+    expect(lines.filter((line) => line.endsWith(':'))).toEqual([]);
     const command = `forms-mirror sync --full --accept-deletes --form ${id}`;
     expect(lines.filter((line) => line.includes(command))).toHaveLength(1);
   });
 
-  it('--dry-run writes nothing, neither here nor at the source', async () => {
-    const { env, file, sandbox } = await openPlace();
-    await runCli(['sync'], env);
-    const before = sandbox.requests.length;
-    const { code } = await runCli(['sync', '--dry-run'], { ...env, MARK_STATUS: 'DONE' });
-    expect(code).toBe(0);
-    expect(sandbox.requests.slice(before).filter(({ method }) => method !== 'GET')).toEqual([]);
-    const fresh = await runCli(['sync', '--dry-run', '--json'], {
-      ...env,
-      TARGET_URL: `sqlite:${file}.other`,
-    });
-    const inserted = syncDocument(fresh).runs.map((run) => run.inserted);
-    expect(inserted.reduce((sum, each) => sum + each)).toBe(250);
-    expect(existsSync(`${file}.other`)).toBe(false);
-  });
-
   it('L17: status reports a table that people dropped as incomplete, and sync fills it again and says why', async () => {
-    const place = await openPlace();
-    const env = { ...place.env, TARGET_FORMS: 'customer-feedback' };
-    expect((await runCli(['sync'], env)).code).toBe(0);
-    place.change('DROP VIEW customer_feedback_labelled; DROP TABLE customer_feedback');
+    const { env, change } = await openPlace();
+    const run = runIn({ ...env, TARGET_FORMS: SLUG });
+    await expectEnd(run('sync'), 0);
+    change('DROP VIEW customer_feedback_labelled; DROP TABLE customer_feedback');
     const why = 'The table customer_feedback is missing; it is filled again.';
-    const status = await runCli(['status'], env);
-    expect([status.code, status.stdout]).toEqual([1, expect.stringContaining(why)]);
-    for (const args of [['sync', '--dry-run'], ['sync']]) {
-      const { code, stdout } = await runCli(args, env);
-      expect([code, stdout]).toEqual([0, expect.stringContaining(why)]);
-    }
-    expect((await runCli(['verify'], env)).code).toBe(0);
+    await expectEnd(run('status'), 1, why);
+    await expectEnd(run('sync --dry-run'), 0, why);
+    await expectEnd(run('sync'), 0, why);
+    await expectEnd(run('verify'), 0);
   });
 
   it('L12: a target that cannot be opened delays no other; exit 1', async () => {
-    const { env, rows } = await openPlace();
-    const { TARGET_URL, ...rest } = env;
-    const result = await runCli(['sync', '--json'], {
-      ...rest,
+    const { env, run, rows } = await openPlace();
+    const denied = 'sqlite:/dev/null/copy.sqlite';
+    const two = {
       TARGETS: 'good,bad',
-      TARGET_GOOD_URL: TARGET_URL,
-      TARGET_BAD_URL: 'sqlite:/dev/null/copy.sqlite',
-    });
-    expect(result.code).toBe(1);
-    const { runs } = syncDocument(result);
-    for (const { outcome, code } of runs) {
-      expect(code).toBe(outcome === 'ok' ? null : 'TARGET_DENIED');
-    }
-    const outcomes = runs.map(({ outcome }) => outcome);
-    expect(outcomes.toSorted()).toEqual(['failed', 'failed', 'failed', 'ok', 'ok', 'ok']);
+      TARGET_URL: undefined,
+      TARGET_GOOD_URL: env['TARGET_URL'],
+      TARGET_BAD_URL: denied,
+    };
+    const { runs } = syncDocument(await expectEnd(run('sync --json', two), 1));
+    for (const { target, outcome, code } of runs)
+      expect([outcome, code]).toEqual(
+        target === 'good' ? ['ok', null] : ['failed', 'TARGET_DENIED'],
+      );
+    expect(runs.filter(({ target }) => target === 'good')).toHaveLength(3);
+    expect(runs).toHaveLength(6);
     expect(rows('SELECT count(*) AS n FROM customer_feedback')).toEqual([{ n: 50 }]);
-    const shown = await runCli(['sync'], { ...env, TARGET_URL: 'sqlite:/dev/null/copy.sqlite' });
+    const shown = await run('sync', { TARGET_URL: denied });
     // An error that all runs share is reported once.
     expect(shown.stdout.match(/✗ 3 runs: .*/g)).toHaveLength(1);
     expect(shown.stdout.match(/failed \(TARGET_DENIED\); nothing written/g)).toHaveLength(3);
@@ -90,68 +75,135 @@ describe('sync', () => {
     const running = startCli(['sync', '--full', '--json'], env);
     await expect.poll(() => sandbox.requests.length).toBeGreaterThanOrEqual(4);
     running.send('SIGTERM');
-    const result = await running.done;
-    expect(result.code).toBe(143);
+    const result = await expectEnd(running.done, 143);
     expect(syncDocument(result).runs.at(-1)?.outcome).toBe('stopped');
+  });
+});
+
+describe('sync --dry-run', () => {
+  it('names the actions of the following real run, and writes nothing, neither here nor at the source', async () => {
+    const { env, change, file, sandbox } = await openPlace({ submissions: 60 });
+    const run = runIn({ ...env, TARGET_FORMS: SLUG, MARK_STATUS: 'DONE' });
+    const { store } = sandbox;
+    const { id: formId = '', sections = [] } = store.formBySlug(SLUG) ?? {};
+    const { id: field = '', label } = sections[0]?.[0] ?? {};
+    const back = store.insert({ formId, data: { [field]: 'back' } });
+    await expectEnd(run('sync --full'), 0);
+    const [gone = '', moved = '', edited = ''] = store.ids(formId);
+    change(
+      `UPDATE customer_feedback SET _deleted_at = '2026-01-01T00:00:00.000Z' WHERE id = '${back.id}'`,
+    );
+    store.delete(gone);
+    store.setStatus(moved, 'REJECTED');
+    const answers = { ...store.get(edited)?.data, [field]: 'a secret answer 7f1' };
+    store.distort(edited, { data: answers });
+    const { id: added } = store.insert({ formId, data: { [field]: 'new' }, status: 'NEW' });
+    const before = readFileSync(file);
+    const requests = sandbox.requests.length;
+    const dry = await run('sync --full --dry-run --json');
+    expect(readFileSync(file).equals(before)).toBe(true);
+    const sent = new Set(sandbox.requests.slice(requests).map(({ method }) => method));
+    expect(sent).toEqual(new Set(['GET']));
+    expect([dry.stdout, dry.stderr].join('\n')).not.toContain('secret answer');
+    const changes = syncDocument(dry).changes ?? [];
+    expect(changes.map(({ kind, id, columns }) => [kind, id, columns])).toEqual(
+      expect.arrayContaining([
+        ['inserted', added, []],
+        ['updated', moved, ['status']],
+        ['updated', edited, [label]],
+        ['restored', back.id, ['_deleted_at']],
+        ['deleted', gone, []],
+      ]),
+    );
+    expect(changes).toHaveLength(5);
+    expect(changes[0]).toMatchObject({ slug: SLUG, target: 'default' });
+    await expectEnd(
+      run('sync --full --dry-run'),
+      0,
+      `· ${SLUG} → default\n    `,
+      `    ${added} would be new\n`,
+      `    ${moved} would change: status\n`,
+    );
+
+    const real = syncDocument(await run('sync --full --json'));
+    const [dryRun, realRun] = [syncDocument(dry).runs[0], real.runs[0]];
+    const counts = { inserted: 1, updated: 3, deleted: 1 };
+    expect([dryRun, realRun]).toMatchObject([counts, counts]);
+    expect(real.changes).toBeUndefined();
+    const after = syncDocument(await run('sync --full --dry-run --json'));
+    expect(after.changes?.filter(({ kind }) => kind !== 'deleted')).toEqual([]);
+  });
+
+  it('makes no target', async () => {
+    const { run, file } = await openPlace({ submissions: 60 });
+    const fresh = syncDocument(await expectEnd(run('sync --dry-run --json'), 0));
+    expect(fresh.runs.reduce((sum, { inserted }) => sum + inserted, 0)).toBe(60);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it('names the first changes and counts the others', () => {
+    const columns = ['Remarks', 'status'];
+    const updated = { kind: 'changed', id: 'u', columns, createdAt: null } as const;
+    const inserted = Array.from({ length: 1_254 }, (_, nth) => {
+      return { kind: 'missing', id: `s${nth}`, columns: [], createdAt: null } as const;
+    });
+    const run = blankRun({ id: 'f', slug: 'contact', name: 'Contact' }, 'default', null, 0, 1);
+    const [{ text, details = [] } = { text: '' }] = foreseenLines({
+      ...run,
+      foreseen: [updated, ...inserted],
+    });
+    expect([text, details[0], details[1]]).toEqual([
+      'contact → default',
+      'u would change: Remarks, status',
+      's0 would be new',
+    ]);
+    expect(details.slice(49)).toEqual(['s48 would be new', '… and 1,205 more: --json names all']);
   });
 });
 
 describe('errors before sync begins', () => {
   it('TARGET_FIELDS missing: concerns only the target of --target', async () => {
-    const { env, file } = await openPlace({ submissions: 10 });
-    const { TARGET_FIELDS: all, ...rest } = env;
-    const places = { TARGET_A_URL: `sqlite:${file}`, TARGET_B_URL: `sqlite:${file}.b` };
-    const both = { ...rest, TARGETS: 'a,b', ...places, TARGET_A_FIELDS: all };
+    const { env, run, file } = await openPlace({ submissions: 10 });
+    const both = {
+      TARGETS: 'a,b',
+      TARGET_A_URL: `sqlite:${file}`,
+      TARGET_B_URL: `sqlite:${file}.b`,
+      TARGET_A_FIELDS: env['TARGET_FIELDS'],
+      TARGET_FIELDS: undefined,
+    };
     for (const command of ['sync', 'verify']) {
-      expect((await runCli([command, '--target', 'a'], both)).code).toBe(0);
-      const { code, stderr } = await runCli([command, '--target', 'b'], both);
-      expect([code, stderr]).toEqual([2, expect.stringContaining('TARGET_B_FIELDS is missing')]);
+      await expectEnd(run(`${command} --target a`, both), 0);
+      await expectMistake(run(`${command} --target b`, both), 'TARGET_B_FIELDS is missing');
     }
   });
 
-  it('TARGET_FIELDS missing: names the setting and the command that lists the fields; exit 2', async () => {
-    const { env } = await openPlace();
-    const { code, stdout, stderr } = await runCli(['sync'], { ...env, TARGET_FIELDS: '' });
-    expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toMatch(
-      /TARGET_FIELDS is missing: .*forms-mirror forms <form> .* Example: TARGET_FIELDS='contact:\*'/,
-    );
-  });
-
   it.each([
-    [['--form', 'custmer-feedback'], {}, 2, 'Did you mean customer-feedback?'],
-    [['--target', 'sheet'], {}, 2, 'There is no target sheet. The settings name: default.'],
+    ['sync --form custmer-feedback', {}, 'Did you mean customer-feedback?'],
+    ['sync --target sheet', {}, 'There is no target sheet. The settings name: default.'],
     // A mistake in the command needs no response from the source.
     [
-      ['--target', 'sheet'],
+      'sync --target sheet',
       { FORMS_API_KEY: 'revoked_key_1234567890' },
-      2,
       'There is no target sheet.',
     ],
-    [['--fulll'], {}, 2, 'Did you mean --full?'],
-    [[], { FORMS_API_URL: '' }, 2, 'FORMS_API_URL is missing'],
-  ])('sync %j %j: one clear line, exit %d', async (args, changes, exit, message) => {
-    const { env } = await openPlace();
-    const { code, stdout, stderr } = await runCli(['sync', ...args], { ...env, ...changes });
-    expect([code, stdout]).toEqual([exit, '']);
-    expect(stderr).toContain(message);
-    expect(stderr).not.toMatch(/\n\s+at |Error:/);
+    ['sync --fulll', {}, 'Did you mean --full?'],
+    ['sync', { FORMS_API_URL: '' }, 'FORMS_API_URL is missing'],
+    // It names the command that lists the fields.
+    [
+      'sync',
+      { TARGET_FIELDS: '' },
+      /TARGET_FIELDS is missing: .*forms-mirror forms <form> .* Example: TARGET_FIELDS='contact:\*'/,
+    ],
+  ])('%s %j: one clear line, exit 2', async (command, changes, message) => {
+    const { run } = await openPlace();
+    await expectMistake(run(command, changes), message, /^(?![^]*(\n\s+at |Error:))/);
   });
 
   it('--json prints them as a document', async () => {
-    const { env } = await openPlace();
-    const { code, stdout } = await runCli(['sync', '--json'], {
-      ...env,
-      SYNC_EVERY: '5',
-      PORT: 'x',
+    const { run } = await openPlace();
+    const { stdout } = await expectEnd(run('sync --json', { SYNC_EVERY: '5', PORT: 'x' }), 2);
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: { code: 'SETTINGS', problems: [{ variable: 'SYNC_EVERY' }, { variable: 'PORT' }] },
     });
-    expect(code).toBe(2);
-    const { error } = JSON.parse(stdout) as {
-      error: { code: string; problems: { variable: string }[] };
-    };
-    expect([error.code, error.problems.map(({ variable }) => variable)]).toEqual([
-      'SETTINGS',
-      ['SYNC_EVERY', 'PORT'],
-    ]);
   });
 });

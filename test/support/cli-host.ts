@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream';
 import { WriteStream } from 'node:tty';
+import { expect } from 'vitest';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import type { ExitCode } from '../../src/cli/host.ts';
@@ -94,6 +95,41 @@ export const runCli = (
   isTTY = false,
   clock: Clock = systemClock,
 ): Promise<CliResult> => startCli(args, env, isTTY, undefined, clock).done;
+
+/** Runs commands with some settings. */
+export type Run = (
+  /** Its words, separated by blanks, or one by one. */
+  command: string | readonly string[],
+  /** Other settings, only for this command. */
+  changes?: Environment,
+) => Promise<CliResult>;
+
+export const runIn =
+  (env: Environment): Run =>
+  (command, changes) =>
+    runCli(typeof command === 'string' ? command.split(' ') : command, { ...env, ...changes });
+
+/** Expects that a command ends with this code, and prints each of these on stdout. */
+export async function expectEnd(
+  command: Promise<CliResult>,
+  code: ExitCode,
+  ...said: (string | RegExp)[]
+): Promise<CliResult> {
+  const result = await command;
+  expect(result).toMatchObject({ code });
+  for (const text of said) expect(result.stdout).toMatch(text);
+  return result;
+}
+
+/** Expects that a command does nothing: its words or the settings are a mistake, and it prints each of these on stderr. */
+export async function expectMistake(
+  command: Promise<CliResult>,
+  ...said: (string | RegExp)[]
+): Promise<void> {
+  const result = await command;
+  expect(result).toMatchObject({ code: 2, stdout: '' });
+  for (const text of said) expect(result.stderr).toMatch(text);
+}
 
 /** What `sync --json` prints, as far as tests read it. */
 interface SyncDocument {

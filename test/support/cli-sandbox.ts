@@ -6,6 +6,7 @@ import { createSampleWorkspace } from '../../src/sandbox/sample-workspace.ts';
 import { type TestSandbox, type SandboxOptions, startSandbox, accountOn } from './sandbox.ts';
 import type { Environment } from '../../src/settings/settings-reader.ts';
 import type { Finally } from './child.ts';
+import { type Run, runIn } from './cli-host.ts';
 import { scratchFolder } from './scratch.ts';
 
 /**
@@ -14,6 +15,8 @@ import { scratchFolder } from './scratch.ts';
 export interface CliPlace {
   readonly sandbox: TestSandbox;
   readonly env: Environment;
+  /** Runs a command with these settings. */
+  readonly run: Run;
   /** The SQLite file, which does not exist yet. */
   readonly file: string;
   /** Rows of a query on that file. */
@@ -39,6 +42,7 @@ export async function openPlace(
   return {
     sandbox,
     env,
+    run: runIn(env),
     file,
     rows(sql) {
       using database = new DatabaseSync(file, { readOnly: true });

@@ -1,10 +1,10 @@
 import { dirname } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { App } from '../../src/app.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { type Logger, silentLogger } from '../../src/base/logger.ts';
 import type { Environment } from '../../src/settings/settings-reader.ts';
-import { runCli } from './cli-host.ts';
+import { expectEnd, runIn } from './cli-host.ts';
 import { openPlace } from './cli-sandbox.ts';
 import { load } from './settings.ts';
 
@@ -22,8 +22,9 @@ export async function openMirrored(answers: readonly string[], submissions = 40)
   const data = Object.fromEntries(answers.map((answer, at) => [fields[at] ?? '', answer]));
   const { id } = store.insert({ formId, data });
   const env = { ...place.env, TARGET_FORMS: SLUG };
-  expect((await runCli(['sync', '--full'], env)).code).toBe(0);
-  return { place, env, id, formId, fields, folder: dirname(place.file) };
+  const run = runIn(env);
+  await expectEnd(run('sync --full'), 0);
+  return { place, env, run, id, formId, fields, folder: dirname(place.file) };
 }
 
 /** The parts of a process with these settings, for one test. */
