@@ -1,6 +1,4 @@
-import { exact } from '../base/format.ts';
 import type { FormHealthText } from '../mirror/health-text.ts';
-import { pauseTitle } from '../mirror/pauses.ts';
 import type { StoredForm } from '../mirror/port.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { AGREEMENT, PAUSES } from '../sync/records.ts';
@@ -25,6 +23,7 @@ export const describeForm =
     form: Pick<StoredForm, 'state' | 'fields' | 'notices' | 'runs'>,
     recordOf: (key: string) => unknown,
     nowMs: number,
+    timeText: (iso: string) => string,
   ): FormHealthText => {
     // The store calls this after a commit: a loss is in the state by then, and the state claims nothing.
     const nothing = { losses: [], location: '', place: {}, writeBack: null, refilledAtMs: null };
@@ -51,12 +50,12 @@ export const describeForm =
     const compared =
       claim.answersAsOf === null
         ? 'Answers were never compared.'
-        : `Answers as of ${exact(claim.answersAsOf)}.`;
+        : `Answers as of ${timeText(claim.answersAsOf)}.`;
     const paused = pause === null ? null : (pause.reason ?? PAUSED);
     return {
       // The sheet has no other headline for a failure that all its forms share.
       state: state === 'waiting' && worst?.level === 'error' ? 'failed' : state,
-      title: pause === null ? title : pauseTitle(pause),
+      title: pause === null ? title : `Paused since ${timeText(pause.since)} by ${pause.by}`,
       message: paused ?? worst?.message ?? (state === 'ok' ? compared : null),
       remedy: pause === null ? officeRemedy(worst) : RESUME,
       staleAfterMinutes: Math.max(LEAST_MINUTES, Math.ceil((MISSED_POLLS * longestGapMs) / 60_000)),

@@ -36,11 +36,7 @@ export const pauseOf = (pauses: readonly Pause[], formId: string): Pause | null 
 export const wholePause = (pauses: readonly Pause[]): Pause | null =>
   pauses.find((pause) => pause.formId === null) ?? null;
 
-/** `Paused since 2026-11-20 14:03:12 UTC by command line, ann@ops-1` */
-export const pauseTitle = ({ since, by }: Pick<Pause, 'since' | 'by'>): string =>
-  `Paused since ${exact(since)} by ${by}`;
-
-/** The same as part of a sentence, with the reason. */
+/** `paused since 2026-11-20 14:03:12 UTC by command line, ann@ops-1 (a new tab)`, as part of a sentence. */
 export function pauseText({ since, by, reason }: Omit<Pause, 'formId'>): string {
   return `paused since ${exact(since)} by ${by}${reason === null ? '' : ` (${reason})`}`;
 }

@@ -11,7 +11,7 @@ const FORM = formOf('contact', [NAME, AGE]);
 const WELL: FormHealthText = {
   state: 'ok',
   title: 'Up to date',
-  message: 'Answers as of today.',
+  message: null,
   remedy: null,
   staleAfterMinutes: 45,
   asOfMs: Date.now(),
@@ -40,7 +40,10 @@ describe('the Mirror and Summary tabs', () => {
       clock,
       emulatorUrl: sheet.url,
       summary,
-      describe: () => health,
+      describe: (_form, _recordOf, _nowMs, timeText) => ({
+        ...health,
+        message: `Answers as of ${timeText('2026-07-01T12:00:30.000Z')}.`,
+      }),
     });
   /** A run that ends with a change. */
   const run = async (change: Change, summary?: boolean): Promise<void> => {
@@ -75,6 +78,20 @@ describe('the Mirror and Summary tabs', () => {
       /contact \| x1 \|.*It has no data\. \| Correct it in the forms/,
     );
     expect(shown('Mirror')).not.toContain('Ada');
+  });
+
+  it('show every time in the time zone of the spreadsheet, and name it', async () => {
+    const atMs = Date.parse('2026-07-01T11:59:00.000Z');
+    health = { ...WELL, asOfMs: atMs };
+    await run({ rows: ROWS, entries: [{ ...REJECTED, atMs }] });
+    tabAt('contact').setTimeZone('America/New_York');
+    await run({ rows: ROWS });
+    expect(shown('Mirror')).toContain('| Complete as of (America/New_York) | Details |');
+    expect(shown('Mirror')).toContain(
+      '| 2026-07-01 07:59 | Answers as of 2026-07-01 08:00 America/New_York.',
+    );
+    expect(shown('Mirror')).toMatch(/Seen \(America\/New_York\)[^]*x1 .*\| 2026-07-01 07:59 \|/);
+    expect(shown('Mirror')).not.toContain('UTC');
   });
 
   it('L17: do not call a form up to date that needs attention', async () => {

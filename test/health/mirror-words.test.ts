@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { exact } from '../../src/base/format.ts';
 import { describeForm } from '../../src/health/mirror-words.ts';
 import type { FormHealthText } from '../../src/mirror/health-text.ts';
 import {
@@ -17,7 +18,12 @@ import {
 /** What a sheet shows about a form; `records`: of its target. */
 function words(changes: FormChanges = {}, records: Readonly<Record<string, unknown>> = {}) {
   const stored = formCopy(FORM_A, changes);
-  return describeForm('sheet', MINUTE, () => true)(stored, (key) => records[key] ?? null, NOW);
+  return describeForm('sheet', MINUTE, () => true)(
+    stored,
+    (key) => records[key] ?? null,
+    NOW,
+    exact,
+  );
 }
 
 const pauses = [{ formId: null, since: before(HOUR), by: 'ann', reason: null }];
@@ -81,13 +87,13 @@ describe('the words of the Mirror tab', () => {
     const [stored, later] = [formCopy(FORM_A, changes), NOW + 30 * MINUTE];
     const recordOf = (key: string): unknown =>
       Object.entries(records).find(([of]) => of === key)?.[1];
-    const again = describeForm('sheet', MINUTE, () => true)(stored, recordOf, later);
+    const again = describeForm('sheet', MINUTE, () => true)(stored, recordOf, later, exact);
     expect(again).toEqual(health);
   });
 
   it('L17: do not call a form stale that the settings no longer choose', () => {
     const describe = describeForm('sheet', MINUTE, ({ slug }) => slug !== FORM_A.slug);
-    expect(describe(formCopy(FORM_A), () => null, NOW + DAY)).toMatchObject({
+    expect(describe(formCopy(FORM_A), () => null, NOW + DAY, exact)).toMatchObject({
       state: 'ended',
       title: 'No longer selected',
       remedy: null,
@@ -100,7 +106,7 @@ describe('the words of the Mirror tab', () => {
     expect(words({}, { 'poll agreement': agreed }).asOfMs).toBe(NOW - 5_000);
     expect(words().staleAfterMinutes).toBe(45);
     const stored = formCopy(FORM_A);
-    const daily = describeForm('sheet', DAY, () => true)(stored, () => null, NOW);
+    const daily = describeForm('sheet', DAY, () => true)(stored, () => null, NOW, exact);
     expect(daily.staleAfterMinutes).toBe(3 * 24 * 60);
   });
 });

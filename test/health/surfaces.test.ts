@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PROBLEMS, type ProblemCode } from '../../src/base/catalogue.ts';
+import { exact } from '../../src/base/format.ts';
 import { statusLines } from '../../src/cli/status.ts';
 import { judge } from '../../src/health/judge.ts';
 import { describeForm } from '../../src/health/mirror-words.ts';
@@ -187,7 +188,7 @@ describe.each(Object.entries(CONDITIONS))('%s', (_name, one) => {
     const stored = formCopy(FORM_A, situation.a);
     const { pauses = [] } = situation.content ?? {};
     const recordOf = (key: string): unknown => (key === 'pauses' ? pauses : null);
-    const { title } = describeForm('db', MINUTE, () => true)(stored, recordOf, NOW);
+    const { title } = describeForm('db', MINUTE, () => true)(stored, recordOf, NOW, exact);
     expect(title).toContain(tab);
   });
 });

@@ -16,11 +16,15 @@ import { documentsIn, entriesIn, type FormDocument, recordIn } from './state-tab
  * whenever its text changes.
  */
 
-/** Describes a form's health for the people of a spreadsheet, from the report of src/health. `recordOf`: the record of a key, or null. */
+/**
+ * Describes a form's health for the people of a spreadsheet, from the report of src/health. `recordOf`: the record of a key, or
+ * null; `timeText`: writes an ISO time for them.
+ */
 export type DescribeForm = (
   form: Pick<StoredForm, 'state' | 'fields' | 'notices' | 'runs'>,
   recordOf: (key: string) => unknown,
   nowMs: number,
+  timeText: (iso: string) => string,
 ) => FormHealthText;
 
 /** One form as the tab shows it. */
@@ -36,6 +40,8 @@ interface ShownForm extends Pick<FormDocument, 'state' | 'fields' | 'notices'> {
 export function showMirror(file: SheetFile, describe: DescribeForm, view: View): Shown {
   const { structure, stateTab } = view;
   const recordOf = (key: string): unknown => recordIn(stateTab, key)?.value ?? null;
+  const time = new SerialTime(structure.timeZone);
+  const timeText = (iso: string): string => time.text(iso);
   const forms = documentsIn(stateTab).map((document): ShownForm => {
     const { formId } = document.state;
     const tab = structure.forms.get(formId);
@@ -46,12 +52,12 @@ export function showMirror(file: SheetFile, describe: DescribeForm, view: View):
       state,
       fields,
       notices,
-      health: describe(current, recordOf, file.clock.now()),
+      health: describe(current, recordOf, file.clock.now(), timeText),
       sheetId: tab?.sheetId ?? null,
       listed: entries.filter(({ kind }) => kind === 'rejected' || kind === 'undecided'),
     };
   });
-  const page = mirrorPage(forms, new SerialTime(structure.timeZone));
+  const page = mirrorPage(forms, time);
   const made = { ...MIRROR.made, index: structure.forms.size };
   return showPage(file, view, { ...MIRROR, made, page, over: () => [] });
 }
@@ -90,8 +96,9 @@ function mirrorPage(all: readonly ShownForm[], time: SerialTime): Page {
     (a, b) => severity(a) - severity(b) || a.state.name.localeCompare(b.state.name),
   );
   const page = new Page();
-  const header = ['Form', 'State', 'Submissions', 'Deleted', 'Complete as of', 'Details'];
-  page.put(0, 0, headers([...header, 'What to do']));
+  const asOf = `Complete as of (${time.timeZone})`;
+  const header = ['Form', 'State', 'Submissions', 'Deleted', asOf, 'Details', 'What to do'];
+  page.put(0, 0, headers(header));
   for (const [at, form] of forms.entries()) page.put(1 + at, 0, formRow(form, 1 + at, time));
   const section = (titles: readonly string[], body: readonly PageCell[][], most: number): void => {
     if (body.length === 0) return;
@@ -108,7 +115,8 @@ function mirrorPage(all: readonly ShownForm[], time: SerialTime): Page {
       return line(name, wrapped(entry.id), timeCell(entry.atMs, time), entry.reason, remedy);
     }),
   ]);
-  const titles = ['Needs attention', 'Submission', '', '', 'Seen', 'What happened', 'What to do'];
+  const seen = `Seen (${time.timeZone})`;
+  const titles = ['Needs attention', 'Submission', '', '', seen, 'What happened', 'What to do'];
   section(titles, problems, MOST_LISTED);
   const questions: PageCell[][] = [];
   for (const { state, fields } of forms) {

@@ -42,6 +42,14 @@ export class SerialTime {
     return this.toSerial(new Date(atMs).toISOString()) ?? 0;
   }
 
+  /** An ISO time in words: `2026-11-20 15:03 Europe/Prague`. Any other text is returned unchanged. */
+  text(iso: string): string {
+    const utcMs = Date.parse(iso);
+    if (Number.isNaN(utcMs)) return iso;
+    const local = new Date(utcMs + this.#offsetAt(utcMs)).toISOString();
+    return `${local.slice(0, 16).replace('T', ' ')} ${this.timeZone}`;
+  }
+
   /** The canonical UTC time of a serial; '' if there is none. */
   toTime(serial: number): string {
     const day = Math.floor(serial);
