@@ -169,6 +169,26 @@ describe('the Mirror and Summary tabs', () => {
     });
   });
 
+  it.each(['cut', '5', '{"state":'])(
+    'L17: a record that people damaged is named: %s',
+    async (text) => {
+      await run({ rows: ROWS });
+      const hidden = sheet.emulator.inspect.grid(sheet.id, 'forms-mirror data');
+      const damaged = hidden.findIndex(([kind]) => kind === 'state');
+      tabAt('forms-mirror data').type(damaged, 3, text);
+      const failure = {
+        code: 'TARGET_FAILED',
+        retryable: false,
+        message: expect.stringMatching(
+          `^Row ${damaged + 1} of the hidden tab "forms-mirror data" is damaged, .*Version history`,
+        ),
+      };
+      await expect(run({ rows: [row('c', {})] })).rejects.toMatchObject(failure);
+      await using store = await open();
+      await expect(store.forms()).rejects.toMatchObject(failure);
+    },
+  );
+
   it('L17: claim nothing of a tab without its column of IDs, and name it', async () => {
     await run({ rows: ROWS, state: (state) => ({ ...state, submissionsAsOfMs: 1 }) });
     tabAt('contact').deleteColumns(4);

@@ -12,6 +12,7 @@ import {
   documentKey,
   EMPTY_STATE_TAB,
   readStateTab,
+  STATE_TITLE,
   type StateChange,
   type StateTab,
   textIn,
@@ -212,7 +213,7 @@ export class SheetFile {
     let place = structure.own.get('state');
     if (place === undefined) {
       const sheetId = this.newId();
-      const title = freeTabTitle('forms-mirror data', structure.titles);
+      const title = freeTabTitle(STATE_TITLE, structure.titles);
       const gridProperties = { rowCount: STATE_ROWS, columnCount: STATE_COLUMNS };
       made.push(
         { addSheet: { properties: { sheetId, title, hidden: true, gridProperties } } },

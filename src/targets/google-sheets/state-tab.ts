@@ -1,5 +1,7 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { MirrorError } from '../../base/errors.ts';
 import type { FormState } from '../../mirror/form-state.ts';
+import { FORGET_AGAIN } from '../../mirror/forgotten.ts';
 import { entryKey } from './accounting.ts';
 import type { TargetNotice, Entry, Run, StoredRecord } from '../../mirror/port.ts';
 import type { CountedQuestion } from './answer-tally.ts';
@@ -23,6 +25,8 @@ export interface StateKey {
 
 interface StateRow extends StateKey {
   readonly text: string;
+  /** From 0. */
+  readonly row: number;
 }
 
 /** A row after a change; `text` null: the row is removed. */
@@ -32,7 +36,7 @@ export interface StateChange extends StateKey {
 
 /** The hidden tab, as read: texts by key, with their rows. Its rows never move, because people do not see it. */
 export interface StateTab {
-  readonly rows: ReadonlyMap<string, StateRow & { readonly row: number }>;
+  readonly rows: ReadonlyMap<string, StateRow>;
   /** The first row that was never written to. */
   readonly end: number;
 }
@@ -42,6 +46,9 @@ export const recordKey = (key: string): StateKey => ({ kind: 'record', formId: '
 
 export const EMPTY_STATE_TAB: StateTab = { rows: new Map(), end: 0 };
 
+/** The title of a new hidden tab. */
+export const STATE_TITLE = 'forms-mirror data';
+
 /** A cell holds 50,000 characters; a longer text continues in the cells beside it. */
 const CELL_CHARACTERS = 40_000;
 const SPARE_ROWS = 200;
@@ -49,7 +56,7 @@ const SPARE_ROWS = 200;
 const nameOf = ({ kind, formId, key }: StateKey): string => [kind, formId, key].join('\u0001');
 
 export function readStateTab(values: readonly (readonly ReadValue[])[]): StateTab {
-  const rows = new Map<string, StateRow & { row: number }>();
+  const rows = new Map<string, StateRow>();
   for (const [row, [kind = '', formId = '', key = '', ...parts]] of values.entries()) {
     if (kind === '' || kind === null) continue;
     const found = {
@@ -66,6 +73,28 @@ export function readStateTab(values: readonly (readonly ReadValue[])[]): StateTa
 
 export const textIn = (tab: StateTab, key: StateKey): string | null =>
   tab.rows.get(nameOf(key))?.text ?? null;
+
+/** The value of a row. Throws TARGET_FAILED if people have damaged it. */
+function valueOf({ text, row }: StateRow): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null) return value;
+  } catch {
+    // The parser's message quotes the text.
+  }
+  throw new MirrorError(
+    'TARGET_FAILED',
+    `Row ${row + 1} of the hidden tab "${STATE_TITLE}" is damaged, so nothing is written into the spreadsheet. Restore it with Edit › ` +
+      'Undo or File › Version history. If you cannot, delete that tab and the tabs of the forms, and they are copied again. ' +
+      FORGET_AGAIN,
+    { retryable: false },
+  );
+}
+
+const valueIn = (tab: StateTab, key: StateKey): unknown => {
+  const found = tab.rows.get(nameOf(key));
+  return found === undefined ? null : valueOf(found);
+};
 
 /**
  * The tab after some changes, and the requests for them. `place`: the tab in the spreadsheet, and how many rows its grid has;
@@ -132,33 +161,29 @@ export interface FormDocument {
   readonly questions: readonly CountedQuestion[];
 }
 
-/** A record of the store; null if there is none. */
-export function recordIn(tab: StateTab, key: string): StoredRecord | null {
-  const text = textIn(tab, recordKey(key));
-  return text === null ? null : (JSON.parse(text) as StoredRecord);
-}
+/** A record of the store; null if there is none. Throws TARGET_FAILED, like everything below, if people have damaged it. */
+export const recordIn = (tab: StateTab, key: string): StoredRecord | null =>
+  valueIn(tab, recordKey(key)) as StoredRecord | null;
 
 /** Entries of a form by their keys. */
 export const entriesIn = ({ rows }: StateTab, form: string): Map<string, Entry> =>
   new Map(
-    [...rows.values()].flatMap(({ kind, formId, text }) => {
-      if (kind !== 'entry' || formId !== form) return [];
-      const entry = JSON.parse(text) as Entry;
+    [...rows.values()].flatMap((found) => {
+      if (found.kind !== 'entry' || found.formId !== form) return [];
+      const entry = valueOf(found) as Entry;
       return [[entryKey(entry), entry] as const];
     }),
   );
 
 /** Every form of the spreadsheet. */
 export const documentsIn = ({ rows }: StateTab): FormDocument[] =>
-  [...rows.values()].flatMap(({ kind, text }) =>
-    kind === 'state' ? [JSON.parse(text) as FormDocument] : [],
+  [...rows.values()].flatMap((found) =>
+    found.kind === 'state' ? [valueOf(found) as FormDocument] : [],
   );
 
 /** The row of a form's document. */
 export const documentKey = (formId: string): StateKey => ({ kind: 'state', formId, key: '' });
 
 /** A form; null if the spreadsheet does not have it. */
-export function documentIn(tab: StateTab, formId: string): FormDocument | null {
-  const text = textIn(tab, documentKey(formId));
-  return text === null ? null : (JSON.parse(text) as FormDocument);
-}
+export const documentIn = (tab: StateTab, formId: string): FormDocument | null =>
+  valueIn(tab, documentKey(formId)) as FormDocument | null;
