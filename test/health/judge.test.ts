@@ -90,94 +90,78 @@ function text({ state, title, problems, source, targets, forms }: Report): strin
 }
 
 /** What has happened to a form, and what the report says about it if there is no other problem. */
-const FORM_CASES: readonly (readonly [string, FormChanges, string])[] = [
-  ['nothing is wrong', {}, 'ok'],
-  [
-    'the last run failed with a code of an unknown build',
+const FORM_CASES: Readonly<Record<string, readonly [FormChanges, string]>> = {
+  'nothing is wrong': [{}, 'ok'],
+  'the last run failed with a code of an unknown build': [
     { runs: [run(1_000, { outcome: 'failed', code: 'NO_SUCH', error: 'odd' })] },
     'failed [INTERNAL error]',
   ],
-  [
-    'runs were cut short by a stop, a pause and another process',
+  'runs were cut short by a stop, a pause and another process': [
     { runs: (['stopped', 'paused', 'busy'] as const).map((outcome) => run(1, { outcome })) },
     'ok',
   ],
-  [
-    'a run was stopped after one that failed',
+  'a run was stopped after one that failed': [
     { runs: [run(1, { outcome: 'stopped' }), failed(2, 'TARGET_FULL')] },
     'failed [TARGET_FULL error]',
   ],
-  [
-    'L8: deletions are held, though runs go well',
+  'L8: deletions are held, though runs go well': [
     { tally: { held: 312, undecided: 1 }, runs: [run(1_000, { outcome: 'held', held: 312 })] },
     'attention [DELETIONS_HELD warning]; claims 20 s, 20 s, 2 h except for 312 held deletions and 1 undecided',
   ],
-  [
-    'L17: people removed rows, however well runs went',
+  'L17: people removed rows, however well runs went': [
     { losses: ['4 rows are missing.'] },
     'failed [COPY_OUTDATED error]; claims nothing',
   ],
-  [
-    'a form has been gone for more than a week',
+  'a form has been gone for more than a week': [
     { runs: [run(8 * DAY, { outcome: 'gone' })], state: { goneAtMs: NOW - 8 * DAY } },
     'ended [FORM_GONE warning]; claims nothing',
   ],
-  [
-    'a form is gone whose deletions were held',
+  'a form is gone whose deletions were held': [
     { tally: { held: 9 }, state: { goneAtMs: NOW - DAY }, runs: [] },
     'attention [FORM_GONE warning]; claims nothing',
   ],
-  [
-    'L17: a form is stale after two missed polls and five minutes',
+  'L17: a form is stale after two missed polls and five minutes': [
     silent(8 * MINUTE),
     'failed [STALE error]; claims 8 min, 8 min, 2 h',
   ],
-  [
-    'L17: a long run has just ended: it shows how the source was when it began',
+  'L17: a long run has just ended: it shows how the source was when it began': [
     { ...silent(3 * HOUR), runs: [run(5_000, { startedAtMs: NOW - 3 * HOUR })] },
     'ok; claims 3 h, 3 h, 2 h',
   ],
-  [
-    'statuses are never counted: they are as old as the answers',
+  'statuses are never counted: they are as old as the answers': [
     { state: { statusesAsOfMs: null } },
     'ok; claims 20 s, 2 h, 2 h',
   ],
-  [
-    'L17: a claim is dated ahead of now',
+  'L17: a claim is dated ahead of now': [
     silent(-50 * MINUTE),
     'waiting: Waiting for the next run; claims nothing',
   ],
-  [
-    'L17: a failure is not hidden by runs that are dated ahead of now',
+  'L17: a failure is not hidden by runs that are dated ahead of now': [
     {
       ...silent(-50 * MINUTE),
       runs: [run(-50 * MINUTE), run(-49 * MINUTE), failed(MINUTE, 'TARGET_FULL')],
     },
     'failed [TARGET_FULL error]; claims nothing',
   ],
-  [
-    'L17: nothing was heard since a run that proved nothing',
+  'L17: nothing was heard since a run that proved nothing': [
     { agoMs: HOUR, runs: [run(8 * MINUTE, { outcome: 'incomplete' }), run(HOUR)] },
     'failed [STALE error, RUN_INCOMPLETE warning]; claims 1 h, 1 h, 2 h',
   ],
-];
+};
 /** What has happened, and what the report says about everything and about each form with a problem. */
-const CASES: readonly (readonly [string, Situation, string])[] = [
-  [
-    'a copy was gone and was filled again within the week',
+const CASES: Readonly<Record<string, readonly [Situation, string]>> = {
+  'a copy was gone and was filled again within the week': [
     { a: { refilledAtMs: NOW - 6 * DAY }, b: { refilledAtMs: NOW - 8 * DAY } },
     'attention: 1 form: The copy was gone and is filled again | a attention [COPY_REFILLED warning]',
   ],
-  [
-    'a form was gone before it was ever copied: it is never stale',
+  'a form was gone before it was ever copied: it is never stale': [
     {
       content: { forms: [formCopy(FORM_B)] },
       ...keeping({ runs: [kept(DAY, { outcome: 'gone', code: 'FORM_GONE' })] }),
     },
     'attention: 1 form: Gone at the source | a attention [FORM_GONE warning]; claims nothing',
   ],
-  [
-    'the source has answered a poll since',
+  'the source has answered a poll since': [
     {
       a: fails('FORMS_FAILED', 9_000),
       b: fails('FORMS_FAILED', 8_000),
@@ -185,18 +169,15 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
     },
     'failed: 2 forms: The Forms API fails | both failed [FORMS_FAILED error]',
   ],
-  [
-    'the source would not list its forms',
+  'the source would not list its forms': [
     keeping({ source: { ...UNHEARD, atMs: NOW - 1 } }),
     'failed: The Forms API fails | all [FORMS_FAILED error] | both waiting: The Forms API fails',
   ],
-  [
-    'another build wrote the target',
+  'another build wrote the target': [
     { a: fails('OTHER_SCHEMA') },
     'failed: Another build wrote the target | db [OTHER_SCHEMA error] | both waiting: Another build wrote the target',
   ],
-  [
-    'the settings name what does not exist: announced once, not for each form that it holds up',
+  'the settings name what does not exist: announced once, not for each form that it holds up': [
     {
       plan: planOf(),
       problems: settingsProblems([UNMATCHED]),
@@ -204,36 +185,30 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
     },
     'failed: A setting is wrong | all [SETTINGS error] | a waiting: A setting is wrong | b waiting: A setting is wrong | new waiting: A setting is wrong; claims nothing',
   ],
-  [
-    'failures cannot be kept: the forms are well',
+  'failures cannot be kept: the forms are well': [
     { problems: [FULL] },
     'failed: Failures cannot be recorded | all [DATA_DIR error]',
   ],
-  [
-    'forms are stale as the queue is away',
+  'forms are stale as the queue is away': [
     { a: silent(HOUR), ...queueAway(NOW - HOUR) },
     'failed: The queue does not work | all [QUEUE_FAILED error] | a waiting: The queue does not work; claims 1 h, 1 h, 2 h | b waiting: The queue does not work',
   ],
-  [
-    'the schedule has a night without runs',
+  'the schedule has a night without runs': [
     { a: silent(20 * HOUR), nextPollMs: (ms) => ms + 12 * HOUR },
     'ok | a ok; claims 20 h, 20 h, 2 h',
   ],
-  [
-    'an old form is being copied',
+  'an old form is being copied': [
     { a: silent(HOUR), queue: busy(job()) },
     'working: 1 form: A run is in progress | a working; claims 1 h, 1 h, 2 h',
   ],
-  [
-    'L17: a poll has agreed since, of one form, on statuses too',
+  'L17: a poll has agreed since, of one form, on statuses too': [
     {
       a: silent(2 * HOUR),
       content: { agreement: agreement(5_000) },
     },
     'ok | a ok; claims 5 s, 5 s, 2 h',
   ],
-  [
-    'L17: a poll has agreed on numbers only, and not of the other form',
+  'L17: a poll has agreed on numbers only, and not of the other form': [
     {
       a: silent(HOUR),
       b: silent(HOUR),
@@ -241,8 +216,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
     },
     'failed: 1 form: Stale | a ok; claims 5 s, 1 h, 2 h | b failed [STALE error]; claims 1 h, 1 h, 2 h',
   ],
-  [
-    'L17: a poll under the right clock dates the claim of the forms that it speaks for',
+  'L17: a poll under the right clock dates the claim of the forms that it speaks for': [
     {
       a: silent(-50 * MINUTE),
       b: silent(-50 * MINUTE),
@@ -250,8 +224,7 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
     },
     'waiting: 2 forms: Waiting for the next run | both waiting: Waiting for the next run; claims nothing',
   ],
-  [
-    'L17: an agreement and a plan that are dated ahead of now show no answer of the source',
+  'L17: an agreement and a plan that are dated ahead of now show no answer of the source': [
     {
       a: fails('FORMS_FAILED', 9_000),
       b: fails('FORMS_FAILED', 8_000),
@@ -259,26 +232,22 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
     },
     'failed: The Forms API fails | all [FORMS_FAILED error] | both waiting: The Forms API fails',
   ],
-  [
-    'L17: an agreement that is dated ahead of now takes nothing from what runs have proven',
+  'L17: an agreement that is dated ahead of now takes nothing from what runs have proven': [
     { content: { agreement: agreement(-HOUR) } },
     'ok',
   ],
-  [
-    'L17: a planned form was never copied',
+  'L17: a planned form was never copied': [
     { plan: planOf() },
     'waiting: 1 form: Waiting for the first run | new waiting: Waiting for the first run; claims nothing',
   ],
-  [
-    'L17: a planned form was never copied for an hour',
+  'L17: a planned form was never copied for an hour': [
     {
       plan: planOf([FORM_A, FORM_B], 1_000, HOUR),
       content: { forms: [formCopy(FORM_B)] },
     },
     'failed: 1 form: Stale | a failed [STALE error]; claims nothing',
   ],
-  [
-    'a first copy has to wait for that of another form',
+  'a first copy has to wait for that of another form': [
     {
       plan: planOf([FORM_A, FORM_B], 1_000, HOUR),
       content: { forms: [formCopy(FORM_B)] },
@@ -286,13 +255,11 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
     },
     'waiting: 1 form: A run is in progress, 1 form: Waiting for the first run | a waiting: Waiting for the first run; claims nothing | b working',
   ],
-  [
-    'the newest plan no longer has a form',
+  'the newest plan no longer has a form': [
     { plan: planOf([FORM_B], 10_000) },
     'ok | a ended: No longer selected',
   ],
-  [
-    'a form failed before it was deselected, and was never copied',
+  'a form failed before it was deselected, and was never copied': [
     {
       plan: planOf([FORM_B]),
       content: { forms: [formCopy(FORM_B)] },
@@ -300,13 +267,11 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
     },
     'ok',
   ],
-  [
-    'all forms have ended',
+  'all forms have ended': [
     { isChosen: () => false },
     'ended: Nothing is mirrored any more | both ended: No longer selected',
   ],
-  [
-    'L17: the target is empty, and a form was gone long before',
+  'L17: the target is empty, and a form was gone long before': [
     {
       plan: null,
       content: { forms: [] },
@@ -314,13 +279,11 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
     },
     'waiting: The targets hold no copy',
   ],
-  [
-    'L17: what was copied is not known',
+  'L17: what was copied is not known': [
     { read: { value: null, readAtMs: 0 } },
     'waiting: The mirrored forms are not known | source never heard',
   ],
-  [
-    'a target is paused: nothing of it is stale, nor a failure of the target from before',
+  'a target is paused: nothing of it is stale, nor a failure of the target from before': [
     {
       a: { runs: [failed(3 * DAY, 'TARGET_FULL')], ...silent(3 * DAY) },
       b: { runs: [failed(3 * DAY, 'TARGET_FULL')], ...silent(3 * DAY) },
@@ -328,15 +291,14 @@ const CASES: readonly (readonly [string, Situation, string])[] = [
     },
     'paused: 2 forms: Paused | source never heard | both paused [TARGET_FULL error]; claims 3 d, 3 d, 2 h',
   ],
-  [
-    'a form was paused before its first run',
+  'a form was paused before its first run': [
     { content: { forms: [formCopy(FORM_B)], pauses: [pause('frm_a')] } },
     'paused: 1 form: Paused | frm_a paused; claims nothing',
   ],
-];
+};
 
 describe('the judge', () => {
-  it.each(FORM_CASES)('about one form: %s', (_name, a, expected) => {
+  it.each(Object.entries(FORM_CASES))('about one form: %s', (_name, [a, expected]) => {
     const report = judge(factsOf({ a }));
     const form = formOf(report);
     expect(formText(form)).toBe(expected);
@@ -347,7 +309,7 @@ describe('the judge', () => {
     expect(report.state).toBe(state === 'ended' ? 'ok' : state);
   });
 
-  it.each(CASES)('%s', (_name, situation, expected) => {
+  it.each(Object.entries(CASES))('%s', (_name, [situation, expected]) => {
     expect(text(judge(factsOf(situation)))).toBe(expected);
   });
 

@@ -30,9 +30,8 @@ const pauses = [{ formId: null, since: before(HOUR), by: 'ann', reason: null }];
 const because = [{ ...pauses[0], reason: 'a new tab' }];
 const refused = failed(MINUTE, 'FORMS_FAILED', 'The Forms API answered 503.');
 
-const CASES: readonly (readonly [string, FormChanges, object, Partial<FormHealthText>])[] = [
-  [
-    'nothing is wrong',
+const CASES: Readonly<Record<string, readonly [FormChanges, object, Partial<FormHealthText>]>> = {
+  'nothing is wrong': [
     {},
     {},
     {
@@ -42,40 +41,35 @@ const CASES: readonly (readonly [string, FormChanges, object, Partial<FormHealth
       remedy: null,
     },
   ],
-  [
-    'it was never read',
+  'it was never read': [
     { state: NEW_STATE, runs: [] },
     {},
     { state: 'waiting', title: 'Waiting for the first run' },
   ],
-  [
-    'the key is refused, for all forms',
+  'the key is refused, for all forms': [
     { runs: [failed(MINUTE, 'FORMS_UNAUTHORIZED', 'The Forms API answered 401.')] },
     {},
     { state: 'failed', title: 'The Forms API refuses the key' },
   ],
-  [
-    'people protected a range',
+  'people protected a range': [
     { runs: [failed(MINUTE, 'TARGET_DENIED', 'No row can be added. Allow a@b to edit C:C.')] },
     {},
     { state: 'failed', remedy: expect.stringMatching(/^Do what the details say\./) },
   ],
-  [
-    'people paused it',
+  'people paused it': [
     {},
     { pauses: because },
     { state: 'paused', title: 'Paused since 2026-05-12 08:30:00 UTC by ann', message: 'a new tab' },
   ],
-  [
-    'it is paused, and a run failed',
+  'it is paused, and a run failed': [
     { runs: [refused] },
     { pauses },
     { state: 'paused', message: 'Nothing is written here until a person resumes it.' },
   ],
-];
+};
 
 describe('the words of the Mirror tab', () => {
-  it.each(CASES)('%s', (_name, changes, records, expected) => {
+  it.each(Object.entries(CASES))('%s', (_name, [changes, records, expected]) => {
     const health = words(changes, { ...records });
     expect(health).toMatchObject(expected);
     // Office users have no command line, but they know whom to ask.

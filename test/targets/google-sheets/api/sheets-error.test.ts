@@ -28,152 +28,117 @@ const reason = (value: string, metadata: Record<string, string> = {}) => ({
   details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: value, metadata }],
 });
 
-const CASES: readonly [string, Error, string, string, RegExp][] = [
-  [
-    'a used-up quota',
+/** By its name: the error, how we report it, and its message. */
+const CASES: Readonly<Record<string, readonly [thrown: Error, fault: string, message: RegExp]>> = {
+  'a used-up quota': [
     answer(429, 'Quota exceeded', reason('RATE_LIMIT_EXCEEDED')),
-    'throttled',
-    'TARGET_UNREACHABLE',
+    'throttled TARGET_UNREACHABLE',
     /quota of requests is used up/,
   ],
-  [
-    'an old-style rate limit',
+  'an old-style rate limit': [
     answer(403, 'x', { errors: [{ reason: 'userRateLimitExceeded' }] }),
-    'throttled',
-    'TARGET_UNREACHABLE',
+    'throttled TARGET_UNREACHABLE',
     /quota/,
   ],
-  ['a 503 of a write', answer(503, 'unavailable'), 'unclear', 'TARGET_UNREACHABLE', /answered 503/],
-  [
-    'a timeout of a write',
+  'a 503 of a write': [answer(503, 'unavailable'), 'unclear TARGET_UNREACHABLE', /answered 503/],
+  'a timeout of a write': [
     failure('', 'TimeoutError'),
-    'unclear',
-    'TARGET_UNREACHABLE',
+    'unclear TARGET_UNREACHABLE',
     /did not answer in time/,
   ],
-  [
-    'a broken connection',
+  'a broken connection': [
     failure('ECONNRESET'),
-    'unclear',
-    'TARGET_UNREACHABLE',
+    'unclear TARGET_UNREACHABLE',
     /could not be reached \(ECONNRESET\)/,
   ],
-  ['no server', failure('ECONNREFUSED'), 'unreachable', 'TARGET_UNREACHABLE', /ECONNREFUSED/],
-  ['an unknown host', failure('ENOTFOUND'), 'unreachable', 'TARGET_UNREACHABLE', /ENOTFOUND/],
-  [
-    'a taken number',
+  'no server': [failure('ECONNREFUSED'), 'unreachable TARGET_UNREACHABLE', /ECONNREFUSED/],
+  'an unknown host': [failure('ENOTFOUND'), 'unreachable TARGET_UNREACHABLE', /ENOTFOUND/],
+  'a taken number': [
     answer(
       400,
       'Invalid requests[0].createDeveloperMetadata: Cannot add developer metadata with ID [7] because developer metadata with that ID already exists.',
     ),
-    'taken',
-    'TARGET_BUSY',
+    'taken TARGET_BUSY',
     /wrote to .* each time/,
   ],
-  [
-    'a row that is gone',
+  'a row that is gone': [
     answer(
       400,
       "Invalid requests[3].updateCells: Range ('x'!A99) exceeds grid limits. Max rows: 50",
     ),
-    'refused',
-    'TARGET_FAILED',
+    'refused TARGET_FAILED',
     /with status 400 \(request 3, updateCells\)/,
   ],
-  [
-    'a full spreadsheet',
+  'a full spreadsheet': [
     answer(400, 'above the limit of 10000000 cells'),
-    'final',
-    'TARGET_FULL',
+    'final TARGET_FULL',
     /no room.*Delete rows/,
   ],
-  [
-    'a missing scope',
+  'a missing scope': [
     answer(
       403,
       'Request had insufficient authentication scopes.',
       reason('ACCESS_TOKEN_SCOPE_INSUFFICIENT'),
     ),
-    'final',
-    'TARGET_DENIED',
+    'final TARGET_DENIED',
     /auth\/spreadsheets/,
   ],
-  [
-    'an unknown refusal',
+  'an unknown refusal': [
     answer(400, `Invalid requests[2].repeatCell: no "${SECRET}"`),
-    'refused',
-    'TARGET_FAILED',
+    'refused TARGET_FAILED',
     /status 400 \(request 2, repeatCell\)/,
   ],
-  [
-    'an API that is off',
+  'an API that is off': [
     answer(403, 'Google Sheets API has not been used in project 7 before or it is disabled.'),
-    'final',
-    'TARGET_DENIED',
+    'final TARGET_DENIED',
     /Enable it/,
   ],
-  [
-    'no right to edit',
-    answer(403, 'x'),
-    'final',
-    'TARGET_DENIED',
-    /Share the spreadsheet .* Editor/,
-  ],
-  ['no such spreadsheet', answer(404, 'x'), 'final', 'TARGET_DENIED', /copy its address again/],
-  ['a key that is not accepted', answer(401, 'x'), 'final', 'TARGET_DENIED', /new key/],
-  [
-    'an Excel file',
+  'no right to edit': [answer(403, 'x'), 'final TARGET_DENIED', /Share the spreadsheet .* Editor/],
+  'no such spreadsheet': [answer(404, 'x'), 'final TARGET_DENIED', /copy its address again/],
+  'a key that is not accepted': [answer(401, 'x'), 'final TARGET_DENIED', /new key/],
+  'an Excel file': [
     answer(400, 'This operation is not supported for this document'),
-    'final',
-    'TARGET_DENIED',
+    'final TARGET_DENIED',
     /Save as Google Sheets/,
   ],
-  [
-    'a protected range',
+  'a protected range': [
     answer(
       400,
       'Invalid requests[0].updateCells: You are trying to edit a protected cell or object.',
     ),
-    'protected',
-    'TARGET_DENIED',
+    'protected TARGET_DENIED',
     /Protect sheets and ranges/,
   ],
-  [
-    'a revoked key',
+  'a revoked key': [
     Object.assign(new Error('x'), {
       response: { status: 400, data: { error: 'invalid_grant', error_description: SECRET } },
     }),
-    'final',
-    'TARGET_DENIED',
+    'final TARGET_DENIED',
     /deleted or disabled.*clock/,
   ],
-  [
-    'a damaged key',
+  'a damaged key': [
     Object.assign(new Error('error:1E08010C:DECODER routines::unsupported'), {
       code: 'ERR_OSSL_UNSUPPORTED',
     }),
-    'final',
-    'TARGET_DENIED',
+    'final TARGET_DENIED',
     /private_key .* damaged/,
   ],
-  [
-    'no credentials at all',
+  'no credentials at all': [
     new Error('Could not load the default credentials. Browse to …'),
-    'final',
-    'TARGET_DENIED',
+    'final TARGET_DENIED',
     /Create a service account/,
   ],
-  [
-    'whatever else',
+  'any other error': [
     Object.assign(new Error(SECRET), { code: SECRET }),
-    'unclear',
-    'TARGET_UNREACHABLE',
+    'unclear TARGET_UNREACHABLE',
     /could not be reached\. /,
   ],
-];
+};
 
 describe('failures of the Sheets API', () => {
-  it.each(CASES)('are reported as %s, without an answer', (_, thrown, fault, code, message) => {
+  it.each(Object.entries(CASES))('are reported as %s, without an answer', (_, one) => {
+    const [thrown, reported, message] = one;
+    const [fault = '', code] = reported.split(' ');
     const error = toSheetsError(thrown, WRITE);
     expect(error).toMatchObject({
       fault,
@@ -214,7 +179,7 @@ describe('failures of the Sheets API', () => {
             .join('.+'),
       );
     });
-    const texts = CASES.flatMap(([, thrown]) =>
+    const texts = Object.values(CASES).flatMap(([thrown]) =>
       [READ, WRITE].map((subject) => toSheetsError(thrown, subject)),
     );
     const asking = texts.filter(({ code }) => code === 'TARGET_DENIED' || code === 'TARGET_FULL');
