@@ -66,87 +66,65 @@ export function tableOf(caught: ReadonlyMap<string, Catch>): string {
   );
 }
 
-/** Each breaks a law. */
-export const BREAKS: readonly Break[] = [
-  {
-    law: 'L1',
-    name: 'a row of a batch is left out',
+/** By law and name. */
+const FAULTS: Readonly<Record<string, Omit<Break, 'law' | 'name'>>> = {
+  'L1: a row of a batch is left out': {
     file: 'src/sync/sink.ts',
     find: 'const rows = [...this.#rows.values()];',
     replace: 'const rows = [...this.#rows.values()].slice(this.#rows.size > 2 ? 1 : 0);',
   },
-  {
-    law: 'L2',
-    name: 'a list in random order is proven although it did not show one submission',
+  'L2: a list in random order is proven although it did not show one submission': {
     file: 'src/mirror/proof.ts',
     find: 'return this.#bases.some(({ total, since }) => since.size === total);',
     replace: 'return this.#bases.some(({ total, since }) => since.size >= total - 1);',
     with: ['bounds=refused', 'order=shuffled', 'edit'],
   },
-  {
-    law: 'L2',
-    name: 'the first reading of a list without an end is proven by one sweep',
+  'L2: the first reading of a list without an end is proven by one sweep': {
     file: 'src/sync/read-range.ts',
     find: 'if (isNew && span.toMs === null && !page.isLast) sweep.noteNewcomer();',
     replace: '',
   },
-  {
-    law: 'L2',
-    name: 'a list that moved while it was read proves what it showed',
+  'L2: a list that moved while it was read proves what it showed': {
     file: 'src/mirror/proof.ts',
     find: "if (!this.#isSteady || !this.#isComplete) return 'moved';",
     replace: "if (!this.#isComplete) return 'moved'; if (!this.#isSteady) return 'proven';",
     with: ['delete'],
   },
-  {
-    law: 'L8',
-    name: 'a range that shows fewer submissions than are accounted for has lost none',
+  'L8: a range that shows fewer submissions than are accounted for has lost none': {
     file: 'src/sync/absent.ts',
     find: '(await accountedIn(form, query)) === keys.size)',
     replace: '(await accountedIn(form, query)) >= keys.size)',
     with: ['delete'],
   },
-  {
-    law: 'L2',
-    name: 'the watermark moves past submissions that only later pages of the newest range show',
+  'L2: the watermark moves past submissions that only later pages of the newest range show': {
     file: 'src/sync/newest.ts',
     find: 'isWhole = page.isLast || (isSorted && fromMs !== null && oldestMs < fromMs);',
     replace: 'isWhole = true;',
     with: ['delete', 'night'],
   },
-  {
-    law: 'L2',
-    name: 'a submission that comes back stays marked deleted',
+  'L2: a submission that comes back stays marked deleted': {
     file: 'src/targets/sql/write-rows.ts',
     find: '_changed_at = excluded._changed_at, _deleted_at = NULL`,',
     replace: '_changed_at = excluded._changed_at`,',
   },
-  {
-    law: 'L2',
-    name: 'a submission that comes back unchanged is left out',
+  'L2: a submission that comes back unchanged is left out': {
     file: 'src/targets/sql/sqlite/sqlite-dialect.ts',
     find: 'WHERE id = ?1 AND _deleted_at IS NULL AND',
     replace: 'WHERE id = ?1 AND',
   },
-  {
-    law: 'L3',
-    name: 'an error beside an empty list proves an empty form',
+  'L3: an error beside an empty list proves an empty form': {
     with: ['okWithError=always-for-a-form'],
     file: 'src/forms/wire.ts',
     find: 'if (!Array.isArray(items) || items.length > 0) return undefined;',
     replace: 'if (!Array.isArray(items) || items.length >= 0) return undefined;',
   },
-  {
-    law: 'L3',
-    name: 'a source that ignores formId is believed',
+  'L3: a source that ignores formId is believed': {
     file: 'src/sync/sync.ts',
     find: 'profile.learn({ hasForms: isApart });',
     replace: 'if (!isApart) return; profile.learn({ hasForms: isApart });',
     with: ['formFilter=ignored', 'itemForm=missing'],
   },
-  {
-    law: 'L4',
-    name: 'a row is written although it has not changed',
+  'L4: a row is written although it has not changed': {
     file: 'src/targets/sql/write-rows.ts',
     find: '`(t._deleted_at IS NOT NULL OR ${staging.differs(names)})`;',
     replace: '`(t._deleted_at IS NOT NULL OR ${rows.length} = 1 OR ${staging.differs(names)})`;',
@@ -156,9 +134,7 @@ export const BREAKS: readonly Break[] = [
       replace: 'comparedWith === undefined || rows.length === 1',
     },
   },
-  {
-    law: 'L5',
-    name: 'the state is committed before its rows',
+  'L5: the state is committed before its rows': {
     file: 'src/sync/due.ts',
     find: `await work.sink.add(page.items);
   await settleAbsent(work, WHOLE, sweep.seen);
@@ -168,9 +144,7 @@ export const BREAKS: readonly Break[] = [
   await settleAbsent(work, WHOLE, sweep.seen);`,
     with: ['edit', 'crash'],
   },
-  {
-    law: 'L5',
-    name: 'the mirror notes the new status before the PATCH',
+  'L5: the mirror notes the new status before the PATCH': {
     file: 'src/sync/write-back.ts',
     find: 'let fatal: unknown;',
     replace: `let fatal: unknown;
@@ -179,45 +153,33 @@ export const BREAKS: readonly Break[] = [
       await held.commit({ rows: rows.map((row) => ({ ...row, status: rule.to })) });`,
     with: ['crash'],
   },
-  {
-    law: 'L6',
-    name: 'items without an ID are dropped silently',
+  'L6: items without an ID are dropped silently': {
     file: 'src/mirror/row.ts',
     find: 'if (row !== null && reasons.length === 0) return { row, entry: null };',
     replace: 'if (row === null || reasons.length === 0) return { row, entry: null };',
   },
-  {
-    law: 'L6',
-    name: 'the defects of an item are not listed',
+  'L6: the defects of an item are not listed': {
     with: ['items=defective'],
     file: 'src/mirror/row.ts',
     find: 'let reasons = defects;',
     replace: 'let reasons = submission === null ? defects : [];',
   },
-  {
-    law: 'L7',
-    name: 'the status at the source is not read',
+  'L7: the status at the source is not read': {
     file: 'src/sync/write-back.ts',
     find: 'if (status === null || !from.includes(status))',
     replace: 'if (status === null)',
   },
-  {
-    law: 'L7',
-    name: 'the other targets are not asked',
+  'L7: the other targets are not asked': {
     file: 'src/sync/write-back.ts',
     find: 'for (const id of wanted) if (!durable.has(id)) wanted.delete(id);',
     replace: '',
   },
-  {
-    law: 'L7',
-    name: 'the mirror does not note the new status',
+  'L7: the mirror does not note the new status': {
     file: 'src/sync/write-back.ts',
     find: 'await sink.add(shown);',
     replace: '',
   },
-  {
-    law: 'L7',
-    name: 'a success is believed each time, even if the status did not change',
+  'L7: a success is believed each time, even if the status did not change': {
     with: ['transitions=not-made', 'patchAnswer=empty-object'],
     file: 'src/sync/write-back.ts',
     find: "if (statusOf(after) === to) return { shown: after, what: 'written', reason: '' };",
@@ -226,126 +188,92 @@ export const BREAKS: readonly Break[] = [
     return { shown: made, what: 'written', reason: '' };
   }`,
   },
-  {
-    law: 'L7',
-    name: 'a PATCH that failed is sent again without reading the status',
+  'L7: a PATCH that failed is sent again without reading the status': {
     file: 'src/forms/source.ts',
     find: 'const call = { ...this.#call, once: true, onAttempt };',
     replace: 'const call = { ...this.#call, once: false, onAttempt };',
   },
-  {
-    law: 'L7',
-    name: 'a paused form is written back',
+  'L7: a paused form is written back': {
     file: 'src/sync/target.ts',
     find: 'if (pause === null) return;',
     replace: 'if (pause !== undefined) return;',
   },
-  {
-    law: 'L8',
-    name: 'an absent submission counts as deleted without a request by ID',
+  'L8: an absent submission counts as deleted without a request by ID': {
     file: 'src/sync/absent.ts',
     find: "if (answer.kind === 'gone') gone.push(id);",
     replace: "if (answer.kind === 'gone' || id !== undefined) gone.push(id);",
   },
-  {
-    law: 'L8',
-    name: 'an ambiguous answer counts as gone',
+  'L8: an ambiguous answer counts as gone': {
     file: 'src/sync/absent.ts',
     find: "if (answer.kind === 'gone') gone.push(id);",
     replace: "if (answer.kind === 'gone' || ['undecided'].includes(answer.kind)) gone.push(id);",
     with: ['sickId=500', 'delete'],
   },
-  {
-    law: 'L8',
-    name: 'many deletions are not held',
+  'L8: many deletions are not held': {
     file: 'src/sync/absent.ts',
     find: 'return recentlyDeleted + tally.held + Math.max(more, shortBy) > limit;',
     replace: 'return recentlyDeleted + tally.held + Math.max(more, shortBy) > limit * Infinity;',
   },
-  {
-    law: 'L9',
-    name: 'a relabeled field gets a second column',
+  'L9: a relabeled field gets a second column': {
     file: 'src/mirror/fields.ts',
     find: '{ ...fresh, ...fields.get(id), id,',
     replace:
       '{ ...fresh, ...(before.find((each) => each.id === id)?.label === label && fields.get(id)), id,',
   },
-  {
-    law: 'L9',
-    name: 'a deleted field gets its ID as its label',
+  'L9: a deleted field gets its ID as its label': {
     file: 'src/mirror/fields.ts',
     find: 'for (const { id, label } of known) add(id, label);',
     replace: 'for (const { id } of known) add(id, id);',
   },
-  {
-    law: 'L9',
-    name: 'a poll does not compare labels',
+  'L9: a poll does not compare labels': {
     file: 'src/sync/poll.ts',
     find: 'return now === undefined ? isInForm : now.label !== label || !isInForm;',
     replace: 'return now === undefined ? isInForm : label === undefined;',
     with: ['relabel'],
   },
-  {
-    law: 'L10',
-    name: 'texts of digits become numbers',
+  'L10: texts of digits become numbers': {
     file: 'src/mirror/cells.ts',
     find: "if (typeof answer === 'string' || typeof answer === 'number') return answer;",
     replace: `if (typeof answer === 'string' && /^\\d+$/.test(answer.split(' ').at(-1) ?? '')) return Number(answer.split(' ').at(-1));
   if (typeof answer === 'string' || typeof answer === 'number') return answer;`,
   },
-  {
-    law: 'L10',
-    name: 'a number keeps no more digits than a double has',
+  'L10: a number keeps no more digits than a double has': {
     file: 'src/mirror/json.ts',
     find: 'return parseNumber(context.source) ?? context.source;',
     replace: 'return value;',
   },
-  {
-    law: 'L10',
-    name: 'a text among numbers is not stored beside them',
+  'L10: a text among numbers is not stored beside them': {
     file: 'src/targets/sql/fields.ts',
     find: 'if (textColumn !== null) values.push(value === undefined ? cellText(cell) : null);',
     replace:
       'if (textColumn !== null) values.push(value === undefined && typeOf(cell) === type ? cellText(cell) : null);',
   },
-  {
-    law: 'L11',
-    name: 'one selected field selects them all',
+  'L11: one selected field selects them all': {
     file: 'src/mirror/selection.ts',
     find: "return (id) => ids.has('*') || ids.has(id);",
     replace: 'return () => ids.size > 0;',
   },
-  {
-    law: 'L11',
-    name: 'an unknown name in the settings is not reported',
+  'L11: an unknown name in the settings is not reported': {
     file: 'src/sync/names.ts',
     find: 'return [...found.values()];',
     replace: 'return [...found.values()].slice(0, 0);',
   },
-  {
-    law: 'L11',
-    name: 'stored answers are not hashed when hashing is enabled',
+  'L11: stored answers are not hashed when hashing is enabled': {
     file: 'src/sync/open-form.ts',
     find: 'if (fieldIds.length > 0) await form.erase(',
     replace: 'if (fieldIds.length > 1e6) await form.erase(',
   },
-  {
-    law: 'L11',
-    name: 'a change of the hashed fields is not noticed',
+  'L11: a change of the hashed fields is not noticed': {
     file: 'src/mirror/selection.ts',
     find: 'hashing: fingerprint([...hashed, key, String(HASH_FORMAT)]),',
     replace: "hashing: fingerprint([String(HASH_FORMAT + hashed.length * 0), key && '']),",
   },
-  {
-    law: 'L12',
-    name: 'a form that fails ends the work on its target',
+  'L12: a form that fails ends the work on its target': {
     file: 'src/cli/sync.ts',
     find: 'own?.length === 0 || signal.aborted)',
     replace: "own?.length === 0 || reports.values().some(({ outcome }) => outcome === 'failed'))",
   },
-  {
-    law: 'L13',
-    name: 'nothing separates two writers',
+  'L13: nothing separates two writers': {
     file: 'src/targets/sql/form.ts',
     find: 'WHERE form_id = $3 AND revision = $4',
     replace: 'WHERE form_id = $3 AND revision <> -1 - $4',
@@ -355,176 +283,136 @@ export const BREAKS: readonly Break[] = [
       replace: 'PRAGMA locking_mode = NORMAL',
     },
   },
-  {
-    law: 'L16',
-    name: 'a poll relies only on the newest page',
+  'L16: a poll relies only on the newest page': {
     file: 'src/sync/poll.ts',
     find: 'if (difference.isNone) {',
     replace: 'if (known.formIds.length >= 0) {',
   },
-  {
-    law: 'L16',
-    name: 'a poll ignores the newest page',
+  'L16: a poll ignores the newest page': {
     file: 'src/sync/poll-search.ts',
     find: 'return found; } /** The recorded numbers',
     replace: 'return new Set(); } /** The recorded numbers',
   },
-  {
-    law: 'L16',
-    name: 'an empty list of the workspace is believed',
+  'L16: an empty list of the workspace is believed': {
     file: 'src/sync/poll.ts',
     find: 'if (profile.now.hasWorkspaceStatuses === null || !profile.now.isSorted || !isNamed)',
     replace: 'if (!profile.now.isSorted || !isNamed)',
     with: ['workspaceList=empty'],
   },
-  {
-    law: 'L16',
-    name: 'a newcomer is not read',
+  'L16: a newcomer is not read': {
     file: 'src/sync/poll.ts',
     find: 'for (const id of differing) found.add(id);',
     replace: 'for (const id of differing) if (id === undefined) found.add(id);',
   },
-  {
-    law: 'L17',
-    name: 'a status with fewer submissions at the source counts as agreed',
+  'L17: a status with fewer submissions at the source counts as agreed': {
     file: 'src/sync/sync.ts',
     find: '(stored.get(status) ?? 0) === count,',
     replace: '(stored.get(status) ?? 0) >= count,',
     with: ['statuses=seven', 'status'],
   },
-  {
-    law: 'L17',
-    name: 'statuses of newcomers are not compared',
+  'L17: statuses of newcomers are not compared': {
     file: 'src/sync/sync.ts',
     find: 'return isEqual && areEqualBefore(work, changed, fromMs);',
     replace: 'return isEqual && areEqualBefore(work, changed, fromMs && null);',
     with: ['new', 'status'],
   },
-  {
-    law: 'L17',
-    name: 'a claim is dated by the end of the run',
+  'L17: a claim is dated by the end of the run': {
     file: 'src/sync/sync.ts',
     find: 'await sink.note((state) => agreed(state, atMs, onStatuses));',
     replace:
       'await sink.note((state) => agreed(state, Math.max(atMs, work.clock.now()), onStatuses));',
   },
-  {
-    law: 'L17',
-    name: 'a form stored under other settings is still claimed',
+  'L17: a form stored under other settings is still claimed': {
     file: 'src/health/facts.ts',
     find: 'now !== undefined && before !== null && goneAtMs === null && !isSameUnder(before, now);',
     replace: 'now !== undefined && before !== null && goneAtMs === null && before === now;',
     with: ['hash'],
   },
-  {
-    law: 'L17',
-    name: 'status counts rows that are marked deleted',
+  'L17: status counts rows that are marked deleted': {
     file: 'src/health/judge-form.ts',
     find: 'rows: tally === undefined ? none : liveRows(tally),',
     replace: 'rows: tally === undefined ? none : liveRows(tally) + tally.deleted,',
   },
-  {
-    law: 'L17',
-    name: 'rows that people removed are not noticed',
+  'L17: rows that people removed are not noticed': {
     file: 'src/targets/sql/store.ts',
     find: 'const state = losses.length === 0 ? before : distrust(before);',
     replace: 'const state = losses.length === 0 ? before : before; losses.length = 0;',
   },
-  {
-    law: 'L17',
-    name: 'sync exits with 0 although a run failed',
+  'L17: sync exits with 0 although a run failed': {
     file: 'src/cli/sync.ts',
     find: "runs.every(({ outcome }) => outcome === 'ok') &&",
     replace: "runs.every(({ outcome }) => outcome !== 'stopped') &&",
   },
-  {
-    law: 'L17',
-    name: 'verify always exits with 0',
+  'L17: verify always exits with 0': {
     file: 'src/cli/verify.ts',
     find: 'return comparisons.every(isWell) ? 0 : 1;',
     replace: 'return comparisons.every(isWell) ? 0 : 0;',
   },
-  {
-    law: 'L17',
-    name: 'verify does not compare answers',
+  'L17: verify does not compare answers': {
     file: 'src/sync/compare.ts',
     find: 'differingColumns(row, before, fields)',
     replace: 'differingColumns(row, before, [])',
   },
-  {
-    law: 'L17',
-    name: 'the history of statuses lacks changes',
+  'L17: the history of statuses lacks changes': {
     file: 'src/targets/sql/write-rows.ts',
     find: "answers === null ? 't.status <> s.status' : isOther;",
     replace: "answers === null ? '1 = 0' : isOther;",
   },
-  {
-    law: 'L18',
-    name: 'forgotten submissions are not remembered',
+  'L18: forgotten submissions are not remembered': {
     file: 'src/targets/sql/erase.ts',
     find: "kind: 'forgotten',",
     replace: "kind: 'refused',",
   },
-  {
-    law: 'L18',
-    name: 'a forgotten submission is stored again when the source shows it',
+  'L18: a forgotten submission is stored again when the source shows it': {
     file: 'src/targets/sql/form.ts',
     find: 'const rows = await this.take((change.rows ?? []).filter(({ id }) => !forgotten.has(id)));',
     replace: 'const rows = await this.take(change.rows ?? []);',
   },
-  {
-    law: 'L18',
-    name: 'the statuses of forgotten submissions stay in the history',
+  'L18: the statuses of forgotten submissions stay in the history': {
     file: 'src/targets/sql/erase.ts',
     find: `among('submission_id', '$2')`,
     replace: `among("'no such'", '$2')`,
   },
-  {
-    law: 'L18',
-    name: 'a purge leaves rows that are old enough',
+  'L18: a purge leaves rows that are old enough': {
     file: 'src/cli/erasing.ts',
     find: 'host.clock.now() - (age ?? 0);',
     replace: 'host.clock.now() - (age ?? 0) - 1e10;',
   },
-  {
-    law: 'L9',
-    name: 'new rows of a sheet are added below the filters and tables that end there',
+  'L9: new rows of a sheet are added below the filters and tables that end there': {
     isOfSheets: true,
     file: 'src/targets/google-sheets/rows.ts',
     find: 'laid.some(({ start, end }) => end === at && end - start > 1) &&',
     replace: 'laid.length < 0 &&',
   },
-  {
-    law: 'L11',
-    name: 'a row that people copied in a sheet keeps the answers that must be hashed',
+  'L11: a row that people copied in a sheet keeps the answers that must be hashed': {
     isOfSheets: true,
     with: ['hash'],
     file: 'src/targets/google-sheets/erase.ts',
     find: 'for (const row of [...places.values(), ...copies, ...withoutId]) {',
     replace: 'for (const row of places.values()) {',
   },
-  {
-    law: 'L17',
-    name: 'copies of rows in a sheet are not reported',
+  'L17: copies of rows in a sheet are not reported': {
     isOfSheets: true,
     file: 'src/targets/google-sheets/notices.ts',
     find: "'ROWS_COPIED', found.copies,",
     replace: "'ROWS_COPIED', [],",
   },
-  {
-    law: 'L5',
-    name: 'the lower one of two rows with one ID is kept up to date',
+  'L5: the lower one of two rows with one ID is kept up to date': {
     isOfSheets: true,
     file: 'src/targets/google-sheets/rows.ts',
     find: 'if (places.has(id)) copies.push(row); else places.set(id, row);',
     replace: 'if (places.has(id)) copies.push(row); places.set(id, row);',
   },
-  {
-    law: 'L5',
-    name: 'a sheet is written although people moved its columns since it was read',
+  'L5: a sheet is written although people moved its columns since it was read': {
     isOfSheets: true,
     file: 'src/targets/google-sheets/structure.ts',
     find: 'return [...required, ...requireMetadata({ ...mark, id: end.id, place: there }, { place })];',
     replace: 'return [];',
   },
-];
+};
+
+/** Each breaks a law, in the order of the table. */
+export const BREAKS: readonly Break[] = Object.entries(FAULTS).map(([what, fault]) => {
+  const [law = '', name = ''] = what.split(/: (.*)/);
+  return Object.assign({ law, name }, fault);
+});
