@@ -1,4 +1,4 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, type SpawnOptions } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
@@ -102,6 +102,39 @@ export async function stopProcess(
   await exited;
 }
 
+/** How a server that answers at `port` is started and ended. */
+interface Serving {
+  readonly url: string;
+  readonly port: number;
+  /** Its data, removed at the end. */
+  readonly dir: string;
+  readonly binary: string;
+  readonly args: readonly string[];
+  readonly options?: SpawnOptions;
+  readonly stopSignal?: NodeJS.Signals;
+  /** Resolves when it can be used, if an open port is not enough. */
+  readonly isReady?: () => Promise<void>;
+}
+
+async function serve(serving: Serving): Promise<TestServer> {
+  const { url, port, dir, binary, args, options = {}, stopSignal = 'SIGKILL', isReady } = serving;
+  const server: TestServer = {
+    url,
+    async restart() {
+      const child = spawn(binary, args, { ...options, stdio: 'ignore' });
+      server.process = child;
+      await waitForPort(port, child, binary);
+      await isReady?.();
+    },
+    async stop() {
+      await stopProcess(server.process, stopSignal);
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+  await server.restart();
+  return server;
+}
+
 /** A private redis-server without persistence, or the server of TEST_REDIS_URL. */
 export async function startRedis(options: readonly string[] = []): Promise<TestServer> {
   const given = process.env['TEST_REDIS_URL'];
@@ -110,20 +143,8 @@ export async function startRedis(options: readonly string[] = []): Promise<TestS
   const dir = mkdtempSync(join(tmpdir(), 'forms-mirror-redis-'));
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir];
   args.push('--save', '', '--appendonly', 'yes', '--maxmemory-policy', 'noeviction', ...options);
-  const server: TestServer = {
-    url: `redis://127.0.0.1:${port}`,
-    async restart() {
-      const child = spawn(findBinary('redis-server') ?? 'redis-server', args, { stdio: 'ignore' });
-      server.process = child;
-      await waitForPort(port, child, 'redis-server');
-    },
-    async stop() {
-      await stopProcess(server.process, 'SIGKILL');
-      rmSync(dir, { recursive: true, force: true });
-    },
-  };
-  await server.restart();
-  return server;
+  const binary = findBinary('redis-server') ?? 'redis-server';
+  return serve({ url: `redis://127.0.0.1:${port}`, port, dir, binary, args });
 }
 
 /** PostgreSQL refuses to run as root: then its processes run as the `postgres` user, which Debian's package creates. */
@@ -145,75 +166,64 @@ export async function startPostgres(): Promise<TestServer> {
   const dir = scratchFolder('pg', STORE_MB);
   const user = postgresUser();
   if (user.uid !== undefined && user.gid !== undefined) chownSync(dir, user.uid, user.gid);
+  const options = { cwd: dir, ...user };
   const initdb = findBinary('initdb') ?? 'initdb';
-  const initArgs = [
-    '-D',
+  const cluster = '-U postgres -A trust -E UTF8 --no-sync --locale=C'.split(' ');
+  execFileSync(initdb, ['-D', dir, ...cluster], { ...options, stdio: 'ignore' });
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  return serve({
+    url,
+    port,
     dir,
-    '-U',
-    'postgres',
-    '-A',
-    'trust',
-    '-E',
-    'UTF8',
-    '--no-sync',
-    '--locale=C',
-  ];
-  execFileSync(initdb, initArgs, { stdio: 'ignore', cwd: dir, ...user });
-  const args = ['-D', dir, '-p', String(port), '-h', '127.0.0.1', '-k', dir, '-c', 'fsync=off'];
-  const server: TestServer = {
-    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
-    async restart() {
-      const child = spawn(initdb.replace(/initdb$/, 'postgres'), args, {
-        stdio: 'ignore',
-        cwd: dir,
-        ...user,
-      });
-      server.process = child;
-      await waitForPort(port, child, 'postgres');
-      await waitUntilReady(server.url);
-    },
-    async stop() {
-      await stopProcess(server.process, 'SIGINT');
-      rmSync(dir, { recursive: true, force: true });
-    },
-  };
-  await server.restart();
-  return server;
+    binary: initdb.replace(/initdb$/, 'postgres'),
+    args: ['-D', dir, '-p', String(port), '-h', '127.0.0.1', '-k', dir, '-c', 'fsync=off'],
+    options,
+    stopSignal: 'SIGINT',
+    isReady: () => waitUntilReady(url),
+  });
 }
 
 /** An open port is not enough: PostgreSQL answers 57P03 while it recovers. */
 async function waitUntilReady(url: string): Promise<void> {
-  const { default: pg } = await import('pg');
   for (let tries = 0; ; tries++) {
-    const client = new pg.Client({ connectionString: url });
-    client.on('error', () => {});
     try {
-      await client.connect();
-      await client.query('select 1');
-      return;
+      return await askPostgres(url, 'select 1');
     } catch (error) {
       if (tries >= MOST_TRIES) throw error;
       await new Promise((done) => setTimeout(done, 50));
-    } finally {
-      await client.end().catch(() => {});
     }
+  }
+}
+
+async function askPostgres(url: string, sql: string): Promise<void> {
+  const { default: pg } = await import('pg');
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query(sql);
+  } finally {
+    await client.end().catch(() => {});
   }
 }
 
 let databases = 0;
 
-/** A fresh, empty database on `server`; returns its URL. */
-export async function createDatabase(server: { readonly url: string }): Promise<string> {
-  const { default: pg } = await import('pg');
+/** Creates an empty database by a statement on `server`; returns its URL. */
+async function created(
+  server: { readonly url: string },
+  ask: (url: string, sql: string) => Promise<void>,
+): Promise<string> {
   const name = `t_${process.pid}_${Date.now().toString(36)}_${databases++}`;
-  const client = new pg.Client({ connectionString: server.url });
-  await client.connect();
-  await client.query(`create database ${name}`);
-  await client.end();
+  await ask(server.url, `create database ${name}`);
   const url = new URL(server.url);
   url.pathname = `/${name}`;
   return url.href;
 }
+
+/** A fresh, empty database on `server`; returns its URL. */
+export const createDatabase = (server: { readonly url: string }): Promise<string> =>
+  created(server, askPostgres);
 
 /**
  * A private MariaDB (user `root`, no password), or the server of TEST_MYSQL_URL. Its defaults are the least helpful ones: texts
@@ -244,33 +254,18 @@ export async function startMariadb(): Promise<TestServer> {
     '--innodb-flush-log-at-trx-commit=2',
     '--innodb-doublewrite=OFF',
   ];
-  const server: TestServer = {
-    url: `mysql://root@127.0.0.1:${port}/mysql`,
-    async restart() {
-      const child = spawn(findBinary('mariadbd') ?? 'mariadbd', args, { stdio: 'ignore' });
-      server.process = child;
-      await waitForPort(port, child, 'mariadbd');
-    },
-    async stop() {
-      await stopProcess(server.process, 'SIGKILL');
-      rmSync(dir, { recursive: true, force: true });
-    },
-  };
-  await server.restart();
-  return server;
+  const binary = findBinary('mariadbd') ?? 'mariadbd';
+  return serve({ url: `mysql://root@127.0.0.1:${port}/mysql`, port, dir, binary, args });
 }
 
 /** The same for {@link startMariadb}: encoded in latin1, the server's default. */
-export async function createMysqlDatabase(server: { readonly url: string }): Promise<string> {
-  const { createConnection } = await import('mysql2/promise');
-  const name = `t_${process.pid}_${Date.now().toString(36)}_${databases++}`;
-  const client = await createConnection(server.url);
-  await client.query(`create database ${name}`);
-  await client.end();
-  const url = new URL(server.url);
-  url.pathname = `/${name}`;
-  return url.href;
-}
+export const createMysqlDatabase = (server: { readonly url: string }): Promise<string> =>
+  created(server, async (url, sql) => {
+    const { createConnection } = await import('mysql2/promise');
+    const client = await createConnection(url);
+    await client.query(sql);
+    await client.end();
+  });
 
 /** How each kind of SQL server is started, and how a database is created in it. */
 export const SQL_SERVERS: Readonly<
