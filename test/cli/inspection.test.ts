@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { startSmtp } from '../notify/smtp-receiver.ts';
 import { startWebhook } from '../notify/webhook-receiver.ts';
-import { expectEnd } from '../support/cli-host.ts';
+import { expectEnd, runCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
+import { LateClock } from '../support/test-clock.ts';
 
 const ENV_LINE = /^TARGET_[A-Z]+='([^']*)'$/gm;
 const FORM = 'customer-feedback';
@@ -172,11 +173,27 @@ describe('verify', () => {
     // No run will bring it.
     await expectEnd(run(only), 1);
   });
+
+  it('L12, L17: compares with the other targets if one does not answer, and exits 1', async () => {
+    const { env, run } = await openPlace({ submissions: 10 });
+    await run('sync');
+    await expectEnd(
+      run('verify', {
+        TARGETS: 'a,b',
+        TARGET_URL: undefined,
+        TARGET_A_URL: 'postgres://nobody@127.0.0.1:1/none',
+        TARGET_B_URL: env['TARGET_URL'],
+      }),
+      1,
+      /✗ customer-feedback → a: .*does not answer/,
+      '✓ customer-feedback → b: the same as of',
+    );
+  });
 });
 
 describe('status', () => {
   it('shows each form and its claim, and exits 1 until something is known to be current', async () => {
-    const { run } = await openPlace();
+    const { env, run } = await openPlace();
     await expectEnd(run('status'), 1, 'hold no copy');
     await run('sync', { FORMS_API_KEY: 'another-key-1234567890' });
     await expectEnd(run('status'), 1, /^✗ The Forms API refuses the key\n(?! *→ To fill)/);
@@ -187,6 +204,9 @@ describe('status', () => {
       0,
       /✓ customer-feedback → default: Up to date; 50 rows; submissions, statuses and answers as of [^;]*; last run complete, /,
     );
+    const clock = new LateClock();
+    clock.goOn(3_600_000);
+    await expectEnd(runCli(['status'], env, false, clock), 1, 'customer-feedback → default: Stale');
   });
 });
 
