@@ -1,4 +1,13 @@
-import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
@@ -6,13 +15,13 @@ import { hashedCell } from '../../src/mirror/cells.ts';
 import { wholeRead } from '../../src/mirror/form-state.ts';
 import type { Cell } from '../../src/mirror/types.ts';
 import { scratchFolder } from '../support/scratch.ts';
+import { mountSmallDisk } from '../support/small-disk.ts';
 import { type Bed, bedOf, describeSqlStore, type Place } from './sql-store-cases.ts';
 import { AGE, formOf, NAME, row } from './store-fixtures.ts';
 
 /** Cases that the simulation does not draw: the limits of a database, its views, and traces of erased answers. */
 
-async function open(): Promise<Place> {
-  const place = scratchFolder('sql');
+async function open(place = scratchFolder('sql')): Promise<Place> {
   const file = join(place, 'mirror.sqlite');
   return {
     url: `sqlite:${file}`,
@@ -162,6 +171,44 @@ function special({ store, url, query, write }: Bed): void {
     await place.query('DELETE FROM _mirror_records');
     await lost.write('contact', (form) => form.commit({ rows }));
     expect(await place.query('SELECT id FROM contact')).toEqual([{ id: 'a' }]);
+  });
+
+  it('L18: an erasure without room to rewrite the file fails, leaves the room that there is, and is finished by the next run', async ({
+    skip,
+    onTestFinished,
+  }) => {
+    const disk = mountSmallDisk(16);
+    if (disk === undefined) return skip('this user may not mount a file system');
+    onTestFinished(() => disk.unmount());
+    const place = await open(disk.folder);
+    // As in a process that goes on: closing the file frees what SQLite uses beside it.
+    await using opened = await bedOf(() => place).store();
+    const form = formOf('contact', [NAME]);
+    const rows = Array.from({ length: 5_000 }, (_, at) =>
+      row(`id${at}`, { f_name: `secret${at} `.repeat(60) }),
+    );
+    const free = (): number => statfsSync(disk.folder).bavail * statfsSync(disk.folder).bsize;
+    const left = 1_500_000;
+    const failure = {
+      code: 'TARGET_FULL',
+      message: expect.stringMatching(/no room for a second copy .* may still be in it\. Make/),
+    };
+    {
+      await using first = await opened.open(form);
+      await first.prepare(form, [NAME]);
+      await first.commit({ rows });
+      await first.finish();
+      writeFileSync(join(disk.folder, 'others'), Buffer.alloc(free() - left));
+      const erased = first.erase({ kind: 'forget', ids: ['id7'] });
+      await expect(erased).rejects.toMatchObject(failure);
+    }
+    await expect(opened.open(form)).rejects.toMatchObject(failure);
+    expect(free()).toBeGreaterThan(left / 2);
+    rmSync(join(disk.folder, 'others'));
+    await using next = await opened.open(form);
+    expect(next.state.tally).toMatchObject({ rows: { NEW: 4_999 }, forgotten: 1 });
+    for (const file of readdirSync(disk.folder).filter((name) => !name.includes('lock')))
+      expect(readFileSync(join(disk.folder, file), 'latin1')).not.toContain('secret7 ');
   });
 
   it('L18: fills a table that a person dropped because its list of forgotten submissions was lost', async () => {

@@ -8,7 +8,7 @@ import type { Connection, Driver } from '../database.ts';
 import type { Param, SqlRow } from '../dialect.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
 import { lockFile } from './file-lock.ts';
-import { isBusy } from './sqlite-errors.ts';
+import { isBusy, rewriteFailure } from './sqlite-errors.ts';
 
 /**
  * WAL lets people read while the mirror writes; FULL makes a commit survive a power failure. Deleted data is overwritten with zeros
@@ -122,8 +122,15 @@ export class SqliteConnection implements Connection {
   }
 
   /** SQLite leaves deleted answers in the WAL and in the pages of rewritten rows. */
-  scrub(): Promise<void> {
-    return this.#execute('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)');
+  async scrub(): Promise<void> {
+    try {
+      await this.#execute('VACUUM');
+    } catch (error) {
+      throw rewriteFailure(error);
+    } finally {
+      // Also after a failure, which leaves a WAL that fills the disk.
+      await this.#execute('PRAGMA wal_checkpoint(TRUNCATE)');
+    }
   }
 
   /** A reader's snapshot delays nothing: the WAL is moved into the file after the reader ends. */

@@ -2,7 +2,7 @@ import { errorCode } from '../../../base/errors.ts';
 import { wordsFor } from '../errors.ts';
 
 /** Primary result codes: https://www.sqlite.org/rescode.html */
-const [ERROR, BUSY, LOCKED, TOO_BIG] = [1, 5, 6, 18];
+const [ERROR, BUSY, LOCKED, FULL, TOO_BIG] = [1, 5, 6, 13, 18];
 /** SQLite has no code of its own for a missing table or column. */
 const GONE = 'no such';
 
@@ -17,6 +17,15 @@ const primaryOf = (error: unknown): number => (resultOf(error) ?? 0) & 0xff;
 
 /** Another connection is using the file at this moment. */
 export const isBusy = (error: unknown): boolean => [BUSY, LOCKED].includes(primaryOf(error));
+
+/** The code of an error of ours: there is no room to rewrite the file. */
+const NO_ROOM_TO_REWRITE = 'NO_ROOM_TO_REWRITE';
+
+/** A failure to rewrite the file without what was erased. The disk need not be full: SQLite first writes a second copy. */
+export const rewriteFailure = (error: unknown): unknown =>
+  primaryOf(error) === FULL
+    ? Object.assign(new Error('no room', { cause: error }), { code: NO_ROOM_TO_REWRITE })
+    : error;
 
 /** SQLite's own wording of constraint errors, which names columns only. A trigger may say anything: it is not quoted. */
 const OWN_WORDING =
@@ -37,10 +46,16 @@ export const describeSqliteError = wordsFor({
   codes: {
     changed: [GONE],
     // On a full disk, opening a file that no other process has open fails for lack of room for its -shm file: SQLITE_IOERR_SHMSIZE.
-    full: [13, 4874, 'ENOSPC'],
+    full: [FULL, 4874, 'ENOSPC'],
   },
   remedies: {},
   own: [
+    [
+      [NO_ROOM_TO_REWRITE],
+      'TARGET_FULL',
+      'the disk has no room for a second copy of the file, which an erasure needs: what was erased may still be in it',
+      'Make as much room as the file takes. The next run rewrites it and continues.',
+    ],
     [
       [7, 10],
       'TARGET_FAILED',
