@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { foreseenLines } from '../../src/cli/sync-report.ts';
 import { blankRun } from '../../src/sync/run-form.ts';
@@ -66,6 +67,15 @@ describe('sync', () => {
     expect(shown.stdout.match(/✗ 3 runs: .*/g)).toHaveLength(1);
     expect(shown.stdout.match(/failed \(TARGET_DENIED\); nothing written/g)).toHaveLength(3);
     expect(shown.stdout).toMatch(/✗ 3 of 3 runs did not complete/);
+  });
+
+  it('leaves every row in one file, which can be mailed, and no command leaves another beside it', async () => {
+    const { run, file } = await openPlace({ submissions: 30 });
+    for (const command of ['sync', 'status', 'verify', 'check']) {
+      await expectEnd(run(command), 0);
+      const beside = readdirSync(dirname(file)).filter((name) => /-(wal|shm)$/.test(name));
+      expect([command, beside]).toEqual([command, []]);
+    }
   });
 
   it('stops on a signal, and exits with its code', async () => {

@@ -1,42 +1,29 @@
+import { copyFileSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { createSampleWorkspace } from '../../src/sandbox/sample-workspace.ts';
-import type { Finally } from '../support/child.ts';
 import { ChildPlace } from '../support/child-place.ts';
 import { MirrorView } from '../support/mirror-view.ts';
 import { breachesOf } from '../support/settled.ts';
 
 const SOON = { timeout: 180_000, interval: 50 };
 
-interface Backfill {
-  readonly children: ChildPlace;
-  readonly view: MirrorView;
-  readonly formId: string;
-  /** Resolves when the table has this many rows. */
-  readonly holds: (rows: number) => Promise<void>;
-}
-
-async function openBackfill(onFinished: Finally, submissions: number): Promise<Backfill> {
-  const store = createSampleWorkspace({ submissions, forms: 1 });
-  const children = await ChildPlace.open(onFinished, { store });
-  const view = new MirrorView(children.targetUrl);
-  const formId = store.forms()[0]?.id ?? '';
-  const holds = async (rows: number): Promise<void> => {
-    await vi.waitFor(async () => {
-      expect(await view.count(formId)).toBeGreaterThanOrEqual(rows);
-    }, SOON);
-  };
-  return { children, view, formId, holds };
-}
-
 async function expectSound(view: MirrorView): Promise<void> {
   expect(await view.ask('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
 }
 
 describe('a backfill of 50,000 by `start`, on embedded defaults', { timeout: 600_000 }, () => {
-  it('L5: the table equals the source after a SIGTERM and a kill -9, each in the middle', async ({
+  it('L5: the table equals the source after a SIGTERM and a kill -9, each in the middle, and its file can be mailed', async ({
     onTestFinished,
   }) => {
-    const { children, view, formId, holds } = await openBackfill(onTestFinished, 50_000);
+    const store = createSampleWorkspace({ submissions: 50_000, forms: 1 });
+    const children = await ChildPlace.open(onTestFinished, { store });
+    const view = new MirrorView(children.targetUrl);
+    const formId = store.forms()[0]?.id ?? '';
+    const holds = (rows: number): Promise<void> =>
+      vi.waitFor(async () => {
+        expect(await view.count(formId)).toBeGreaterThanOrEqual(rows);
+      }, SOON);
     const env = { SYNC_EVERY: '1s' };
 
     const stopped = children.start(['start'], env);
@@ -60,8 +47,18 @@ describe('a backfill of 50,000 by `start`, on embedded defaults', { timeout: 600
     await vi.waitFor(async () => {
       expect(await view.ask(claimed)).toEqual([{ rows: 50_000, isOpen: 0 }]);
     }, SOON);
-    expect(await breachesOf(children.store, view)).toEqual([]);
+    expect(await breachesOf(store, view)).toEqual([]);
+    // The main file has everything, also while the program runs.
+    const [file, mailed] = ['copy.sqlite', 'mailed.sqlite'].map((name) =>
+      join(children.folder, name),
+    ) as [string, string];
+    await vi.waitFor(async () => {
+      copyFileSync(file, mailed);
+      const copy = new MirrorView(`sqlite:${mailed}`);
+      expect(await copy.ask(claimed)).toEqual([{ rows: 50_000, isOpen: 0 }]);
+    }, SOON);
     expect(await last.end('SIGTERM')).toEqual({ code: 0, signal: null });
+    expect(existsSync(`${file}-wal`)).toBe(false);
     await expectSound(view);
   });
 });
