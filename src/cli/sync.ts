@@ -22,6 +22,9 @@ import {
 /** The second poll finds what the runs of the first have settled. */
 const MOST_POLLS = 2;
 
+/** How many runs a target has at the same time: one waits for the source while the other writes. */
+const RUNS_AT_ONCE = 2;
+
 /** How long a run waits for another process that writes to the same form. */
 const WAIT_MS = 60_000;
 
@@ -127,9 +130,9 @@ async function bringUpToDate(
     reports.set(place, report);
     onRun(report);
   };
-  /** Targets run at the same time, each one form after the other (L12). `jobs`: only the places that they name. */
+  /** Targets run at the same time (L12), each a few forms. `jobs`: only the places that they name. */
   const visit = async (jobs?: readonly SyncJob[]): Promise<void> => {
-    const visitTarget = async (some: readonly Place[]): Promise<void> => {
+    const visitEach = async (some: Iterable<Place>): Promise<void> => {
       for (const place of some) {
         const { form, target } = place;
         const own = jobs?.filter((job) => job.formId === form.id && job.target === target);
@@ -137,7 +140,12 @@ async function bringUpToDate(
         ended(place, await run(place, own ?? []));
       }
     };
-    await Promise.all(byTarget.map(visitTarget));
+    await Promise.all(
+      byTarget.flatMap((some) => {
+        const next = some.values();
+        return Array.from({ length: RUNS_AT_ONCE }, () => visitEach(next));
+      }),
+    );
   };
   const isOpen = (place: Place): boolean => !reports.has(place);
   const polls: PollReport[] = [];

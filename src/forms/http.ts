@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
@@ -188,6 +189,10 @@ export class FormsHttp implements AsyncDisposable {
         }
       }
     });
+    // undici sends a connection's next request only in the next turn of the event loop. Without these two, the pages that arrive at
+    // the same time would be parsed before it, while the source waits.
+    await nextTurn();
+    await nextTurn();
     throwIfAborted(signal);
     if (isSuccess(response.status)) return response;
     throw this.#refused(request, response);

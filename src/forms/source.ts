@@ -93,7 +93,7 @@ export class Source {
   async *pages(
     query: ListQuery,
     first?: Page,
-    ahead = this.concurrency,
+    ahead = 2 * this.concurrency,
   ): AsyncGenerator<Page, void, undefined> {
     const coming: Promise<Page>[] = [];
     const shown = new Set<string>();

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../base/clock.ts';
 import { accounted, type FormState, sumOf } from '../mirror/form-state.ts';
 import type { Count, ReadForm, Store, StoredForm } from '../mirror/port.ts';
-import type { Counts } from './counts.ts';
+import { askCounts, type Counts } from './counts.ts';
 import { narrow } from './narrow.ts';
 import {
   createdMsOf,
@@ -16,20 +17,54 @@ import { REST, type Rest } from './records.ts';
 import { type Page, type Source } from '../forms/source.ts';
 import { idsOf } from './target.ts';
 
-/** The workspace's numbers and newest page, requested as a whole. */
-export interface Workspace {
+/** The workspace's numbers and newest submissions, requested as a whole. */
+export class Workspace {
   /** Our clock just before it was asked (milliseconds). */
   readonly askedAtMs: number;
   /** Null if they cannot be counted. */
   readonly statuses: Counts | null;
-  readonly newest: Page;
+  readonly first: Page;
+  readonly #list: AsyncGenerator<Page>;
+  readonly #pages: Promise<Page>[] = [];
+  readonly #seen = new Set<string>();
+
+  private constructor(askedAtMs: number, statuses: Counts | null, first: Page, source: Source) {
+    [this.askedAtMs, this.statuses, this.first] = [askedAtMs, statuses, first];
+    this.#list = source.pages({}, first, 1);
+  }
+
+  /** Counts first: a submission that arrives in between can only add to the stored ones. */
+  static async ask(source: Source, clock: Clock): Promise<Workspace> {
+    const askedAtMs = clock.now();
+    const statuses = await askCounts(source, {});
+    return new Workspace(askedAtMs, statuses, await source.page({}), source);
+  }
+
+  /** A page of the newest submissions, from 0, without those of the pages before. Each is requested once, in its turn. */
+  page(nth: number): Promise<Page> {
+    return (this.#pages[nth] ??= this.#next());
+  }
+
+  /** The pages that were read, as one. Its total is as of the first response. */
+  async newest(): Promise<Page> {
+    const pages = await Promise.all(this.#pages);
+    const { isLast } = pages.at(-1) ?? this.first;
+    return { ...this.first, items: pages.flatMap(({ items }) => items), isLast };
+  }
+
+  async #next(): Promise<Page> {
+    const { value: page } = (await this.#list.next()) as IteratorYieldResult<Page>;
+    const items = page.items.filter(({ key }) => !this.#seen.has(key));
+    for (const { key } of items) this.#seen.add(key);
+    return { ...page, items };
+  }
 }
 
 /** The workspace's submissions beyond the known ones, by status and in all. */
 export class WorkspaceDifference {
-  /** Nothing can be concluded: another process stored rows while they were read, or there are more newcomers than the page shows. */
+  /** Nothing can be concluded: another process stored rows while they were read, or there may be more newcomers than were read. */
   isUnsure = false;
-  /** How many new submissions the newest page shows. */
+  /** How many of the newest submissions are new. */
   newcomers = 0;
   #total: number;
   readonly #statuses: Map<string, number>;
@@ -74,12 +109,11 @@ export class WorkspaceDifference {
 export async function explainNewest(
   store: Store,
   spokenFor: readonly StoredForm[],
-  { newest }: Workspace,
+  { items }: Page,
   difference: WorkspaceDifference,
 ): Promise<Set<string>> {
   const read: FormState[] = [];
-  const items = new Map(newest.items.map((item) => [item.key, item]));
-  const byForm = Map.groupBy(items.values(), ({ submission }) => submission?.formId);
+  const byForm = Map.groupBy(items, ({ submission }) => submission?.formId);
   const found = new Set<string>();
   for (const { state } of spokenFor) {
     const { formId } = state;
@@ -119,7 +153,7 @@ export async function readRest(store: Store, formIds: readonly string[]): Promis
   return formIds.length === 0 ? { formIds, topMs: null, counts: {} } : null;
 }
 
-/** The statuses of a rest's submissions that came since it was recorded, as far as a page shows them. */
+/** The statuses of a rest's submissions that came since it was recorded, as far as the newest submissions show them. */
 export const newIn = ({ items }: Page, { formIds, topMs }: Rest): string[] =>
   items.flatMap((item) =>
     formIds.includes(item.submission?.formId ?? '') &&
@@ -129,8 +163,8 @@ export const newIn = ({ items }: Page, { formIds, topMs }: Rest): string[] =>
   );
 
 /**
- * No submission of these forms was created after this time, according to the newest page. Null if the page shows all submissions,
- * and none of these forms.
+ * No submission of these forms was created after this time, according to the newest ones. Null if they are all submissions, and none is of
+ * these forms.
  */
 export function topOf(page: Page, formIds: readonly string[]): number | null {
   const own = page.items.filter(({ submission }) => formIds.includes(submission?.formId ?? ''));

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '../base/clock.ts';
 import { isAbort, toMirrorError } from '../base/errors.ts';
 import { labelMap } from '../mirror/fields.ts';
 import {
@@ -25,7 +24,7 @@ import {
   readRest,
   searchWorkspace,
   topOf,
-  type Workspace,
+  Workspace,
 } from './poll-search.ts';
 import type { MirrorPlan } from './planner.ts';
 import { loadProfile } from './profile.ts';
@@ -74,7 +73,7 @@ export async function poll(
   const settled: RunReport[] = [];
   const writeBacks = new Set<string>();
   const asking: { workspace?: Promise<Workspace> } = {};
-  const ask = (): Promise<Workspace> => (asking.workspace ??= askWorkspace(source, clock));
+  const ask = (): Promise<Workspace> => (asking.workspace ??= Workspace.ask(source, clock));
   const chosenIn = (name: string): Set<string> =>
     new Set(forms.flatMap(({ form, targets }) => (targets.includes(name) ? [form.id] : [])));
   const attempt = async (name: string, work: () => Promise<void>) => {
@@ -118,13 +117,6 @@ export async function poll(
   if (rule !== null) for (const { formId } of syncs) writeBacks.add(formId);
   const ms = clock.now() - startedMs;
   return { syncs, settled, writeBacks: [...writeBacks], requests: source.requests, ms };
-}
-
-/** Counts first: a submission that arrives in between can only add to the stored ones. */
-async function askWorkspace(source: Source, clock: Clock): Promise<Workspace> {
-  const askedAtMs = clock.now();
-  const statuses = await askCounts(source, {});
-  return { askedAtMs, statuses, newest: await source.page({}) };
 }
 
 /** A form in which a poll found no change. */
@@ -240,34 +232,48 @@ async function judge(
   const open = (jobs: ReadonlySet<string>): Judged => ({ jobs, agreed: null, polled: null });
   const all = new Set(spokenFor.map(({ state }) => state.formId));
   const workspace = await ask();
-  const { newest } = workspace;
+  const { first } = workspace;
   const profile = await loadProfile(target);
-  if (newest.total > 0)
-    profile.learn({ hasWorkspaceStatuses: !areIgnored(workspace.statuses, newest.total) });
+  if (first.total > 0)
+    profile.learn({ hasWorkspaceStatuses: !areIgnored(workspace.statuses, first.total) });
   await profile.save();
   // A workspace that has shown nothing yet may be one that cannot be asked without a form, so each form is asked. If lists are not
   // sorted, the first page does not show the newest submissions, and a newcomer beside a deletion moves no count. Items that do not
   // name their form explain nothing.
-  const isNamed = newest.items.every(({ submission }) => submission?.formId !== '');
+  const isNamed = first.items.every(({ submission }) => submission?.formId !== '');
   if (profile.now.hasWorkspaceStatuses === null || !profile.now.isSorted || !isNamed)
     return open(all);
 
   const statuses = profile.now.hasWorkspaceStatuses ? workspace.statuses : null;
   const known = await readRest(store, rest);
-  const difference = new WorkspaceDifference(newest.total, statuses);
+  const difference = new WorkspaceDifference(first.total, statuses);
   for (const { state } of spokenFor) difference.takeOff(accounted(state.tally));
   // Even if the counts agree: a newcomer and a deletion together leave them unchanged.
-  const found = await explainNewest(store, spokenFor, workspace, difference);
-  const beyond = { formIds: rest, topMs: topOf(newest, rest), counts: difference.counts };
+  const found = new Set<string>();
+  const others: string[] = [];
+  let shown = 0;
+  for (let nth = 0; ; nth++) {
+    const page = await workspace.page(nth);
+    for (const id of await explainNewest(store, spokenFor, page, difference)) found.add(id);
+    if (known !== null) others.push(...newIn(page, known));
+    shown += page.items.length;
+    // Deletions may make up for newcomers that only a further page shows.
+    if (page.isLast || difference.newcomers + others.length < shown) break;
+    // With this many pages, asking each form takes fewer requests.
+    if (nth + 1 < spokenFor.length) continue;
+    difference.isUnsure = true;
+    break;
+  }
+  const beyond = {
+    formIds: rest,
+    topMs: topOf(await workspace.newest(), rest),
+    counts: difference.counts,
+  };
   if (known !== null) {
-    const newcomers = newIn(newest, known);
-    // Deletions may make up for newcomers that only the next page shows.
-    if (!newest.isLast && difference.newcomers + newcomers.length === newest.items.length)
-      difference.isUnsure = true;
     difference.takeOff(Object.entries(known.counts));
-    difference.takeOff(newcomers.map((status) => [status, 1]));
+    difference.takeOff(others.map((status) => [status, 1]));
     if (difference.isNone) {
-      if (newcomers.length > 0) await REST.change(store, () => beyond);
+      if (others.length > 0) await REST.change(store, () => beyond);
       return {
         jobs: found,
         agreed: await agree(groups, found, store, workspace.askedAtMs, statuses !== null),
@@ -301,7 +307,7 @@ async function judge(
   // No form explains the difference. If the workspace still shows it, it belongs to none of them.
   const again = await askCounts(source, {});
   const total = await source.count({});
-  const isStill = total === newest.total && isDeepStrictEqual(again, workspace.statuses);
+  const isStill = total === first.total && isDeepStrictEqual(again, workspace.statuses);
   if (isStill) await REST.change(store, () => beyond);
   return open(found);
 }

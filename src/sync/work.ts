@@ -12,7 +12,7 @@ export interface Polled {
   /** Our clock just before the poll asked (milliseconds). */
   readonly atMs: number;
   /**
-   * The form's own counts, if it is the only one. Null: the poll's newest page explained everything that the counts of the workspace
+   * The form's own counts, if it is the only one. Null: the poll's newest submissions explained everything that the counts of the workspace
    * showed, so the form's total is enough.
    */
   readonly statuses: Counts | null;

@@ -14,7 +14,7 @@ import {
 // How many requests the mirror needs, counted by the source: a line for each figure, as a table in Markdown. Run with:
 // npm run bench requests [figures] [submissions], for example "changes,kill" 1000000.
 
-const chosen = (process.argv[2] ?? 'quiet,changes,kill').split(',');
+const chosen = (process.argv[2] ?? 'quiet,newcomers,changes,kill').split(',');
 const large = Number(process.argv[3] ?? 100_000);
 
 const FORM = 'frm-1';
@@ -54,6 +54,18 @@ async function quiet(): Promise<void> {
       show(what, `${length} requests (\`sync\`)`, `${polls.join(', ')} in a worker`);
     });
   }
+}
+
+/** A newcomer in each of many forms: more than a page of the workspace shows. */
+async function newcomers(): Promise<void> {
+  const many = 200;
+  await withPlace({ store: spreadStore(many, 101 * many) }, async (place) => {
+    await synced(place);
+    for (const { id: formId } of place.store.forms())
+      place.store.insert({ formId, data: { name: 'Žofie' } });
+    const { length } = await requestsDuring(place, () => synced(place));
+    show(`one newcomer in each of ${many} forms`, `${length} requests`);
+  });
 }
 
 /** Changes to old submissions of one large form; each must be copied after one `sync`. */
@@ -101,7 +113,7 @@ async function kill(): Promise<void> {
   }
 }
 
-const figures = { quiet, changes, kill };
+const figures = { quiet, newcomers, changes, kill };
 console.log('| what | figures |\n| --- | --- |');
 for (const [name, measure] of Object.entries(figures)) {
   if (chosen.includes(name)) await measure();

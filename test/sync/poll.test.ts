@@ -63,6 +63,27 @@ it('L16: newcomers of a form that is not selected cost a poll no further request
   expect((await poll()).syncs.map(({ formId }) => formId)).toEqual(['frm-1']);
 });
 
+it('L16: reads as many of the newest pages as newcomers fill, so that their forms need no counts', async () => {
+  const { source, app, poll, insert } = await openMirror();
+  const places = Array.from({ length: FORMS }, (_, nth) => nth + 1);
+  for (const place of places) for (let nth = 0; nth < 25; nth++) insert(place);
+  const { syncs, requests } = await poll();
+  // Six counts, and three pages of 100 that show 250 newcomers.
+  expect(requests).toBe(9);
+  expect(new Set(syncs.map(({ formId }) => formId)).size).toBe(FORMS);
+  for (const { isComparison, ...place } of syncs) {
+    const run = await app.run(place, { isComparison, polled: place.polled }, signal);
+    expect(run).toMatchObject({ outcome: 'ok', inserted: 25, requests: 2 });
+  }
+  // Deletions make up for newcomers on every page.
+  for (const place of places) for (let nth = 0; nth < 15; nth++) insert(place);
+  const gone = source.byTime().filter(({ status }) => status === 'NEW');
+  for (const { id } of gone.slice(0, 10 * FORMS)) source.delete(id);
+  const found = await poll();
+  expect(new Set(found.syncs.map(({ formId }) => formId)).size).toBe(FORMS);
+  expect(found.syncs.every(({ polled }) => polled === undefined)).toBe(true);
+});
+
 /** Stores a row, as the unfinished run of another process does. */
 async function store(app: App, target: string, id: string, place: number): Promise<void> {
   const { store: into } = await app.target(target);

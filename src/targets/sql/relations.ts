@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { SYSTEM_COLUMNS } from '../../mirror/column-names.ts';
 import { type Comment, quoted, relationsOf, type Session, type ViewedForm } from './dialect.ts';
 import { readRecord, writeRecord } from './schema.ts';
@@ -28,7 +29,7 @@ export async function makeViews(
   const relations = await relationsOf(tx);
   const isMade = ([name, sql]: readonly [string, string]): boolean =>
     relations.get(name) === 'view' &&
-    made.get(name) === sql &&
+    made.get(name) === digestOf(sql) &&
     (doubted === null || !sql.includes(quoted(doubted)));
   const gone = [...made.keys()].filter((name) => !wanted.has(name)).toReversed();
   const open = [...wanted].filter((view) => !isMade(view));
@@ -63,7 +64,7 @@ export async function makeViews(
     }
     try {
       await dialect.putView(tx, name, sql);
-      next.set(name, sql);
+      next.set(name, digestOf(sql));
     } catch (error) {
       failed(`${name} could not be brought up to date`, error);
       if (!relations.has(name)) next.delete(name);
@@ -80,6 +81,9 @@ export async function makeViews(
 
 /** The record for one of our views that shows something else. */
 const NOT_AS_WANTED = '';
+
+/** What a record says of a view. The texts of all views would be long: two of them name every form. */
+const digestOf = (sql: string): string => createHash('sha256').update(sql).digest('base64url');
 
 /** Descriptions of the columns that every form's table has in addition to its fields. */
 const SYSTEM_TEXTS: Readonly<Record<(typeof SYSTEM_COLUMNS)[number], string>> = {

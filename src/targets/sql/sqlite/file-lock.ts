@@ -5,7 +5,9 @@ import { isBusy } from './sqlite-errors.ts';
 export function lockFile(path: string): (() => void) | null {
   const lock = new DatabaseSync(path);
   try {
-    lock.exec('PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+    lock.exec(
+      'PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE',
+    );
   } catch (error) {
     lock.close();
     if (isBusy(error)) return null;
