@@ -92,7 +92,7 @@ describe('check', () => {
   it('--alert sends a message to each receiver, and exits 1 if one fails, with the receiver and the reason', async () => {
     const { run } = await openPlace({ submissions: 1 });
     await using webhook = await startWebhook();
-    webhook.answer = (_request, response) => response.writeHead(404).end();
+    webhook.handler = (_request, response) => response.writeHead(404).end();
     await using smtp = await startSmtp();
     const { stdout } = await expectEnd(
       run('check --alert --json', {
@@ -109,7 +109,7 @@ describe('check', () => {
       { ok: true, message: expect.stringContaining('The test message was accepted.') },
     ]);
     // Once, because a person waits for the result.
-    expect(webhook.requests).toBe(1);
+    expect(webhook.requests.length).toBe(1);
     expect(smtp.mails.map(({ heads }) => heads.get('subject'))).toEqual(['[forms-mirror] a test']);
   });
 

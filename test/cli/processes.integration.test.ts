@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { parseEnv } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
 import { createSampleWorkspace } from '../../src/sandbox/sample-workspace.ts';
 import { Child, type Finally } from '../support/child.ts';
 import { ChildPlace } from '../support/child-place.ts';
 import { scratchFolder } from '../support/scratch.ts';
+import { OddServer } from '../support/odd-server.ts';
 import { redisMissing, startRedis } from '../support/servers.ts';
 
 const DONE = { code: 0, signal: null };
@@ -74,18 +74,11 @@ describe.concurrent('the process', () => {
   });
 
   it('ends at once on a second signal', async ({ onTestFinished }) => {
-    const silent = createServer(() => {});
-    await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done));
-    onTestFinished(() => void (silent.closeAllConnections(), silent.close()));
-    const address = silent.address();
-    const port = typeof address === 'object' ? address?.port : 0;
-    const env = {
-      FORMS_API_URL: `http://127.0.0.1:${port}`,
-      FORMS_API_KEY: 'k',
-      TARGET_FIELDS: '*',
-    };
+    const asked = Promise.withResolvers<void>();
+    await using silent = await OddServer.start(() => asked.resolve());
+    const env = { FORMS_API_URL: silent.url, FORMS_API_KEY: 'k', TARGET_FIELDS: '*' };
     const forms = startCli(onTestFinished, ['forms'], env);
-    await new Promise((done) => silent.once('connection', done));
+    await asked.promise;
     forms.process.kill('SIGINT');
     await forms.shows(/Stopping/, 'stderr');
     const { code, signal } = await forms.end('SIGINT');

@@ -1,6 +1,4 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../../src/targets/google/credentials.ts';
 import { Child, type ChildEnv } from '../support/child.ts';
@@ -11,6 +9,7 @@ import {
   startTlsOrigin,
   TEST_AUTHORITY,
 } from '../support/connect-proxy.ts';
+import { OddServer, sendJson } from '../support/odd-server.ts';
 import { newSpreadsheet } from '../support/spreadsheet.ts';
 
 const PASSWORD = 'pr0xy-s3cret';
@@ -84,17 +83,11 @@ describe('HTTPS_PROXY', () => {
 
   it('connects to Google for tokens and sheets, and check names the services behind it', async () => {
     const sheets = closing(await newSpreadsheet());
-    const tokens = createServer((_request, response) => {
-      response.setHeader('content-type', 'application/json');
-      response.end(
-        JSON.stringify({ access_token: EMULATOR_TOKEN, expires_in: 3_600, token_type: 'Bearer' }),
-      );
-    });
-    await new Promise<void>((done) => tokens.listen(0, '127.0.0.1', done));
-    onTestFinished(() => void tokens.close());
+    const token = { access_token: EMULATOR_TOKEN, expires_in: 3_600, token_type: 'Bearer' };
+    const tokens = closing(await OddServer.start((_, response) => sendJson(response, token)));
     const { env, proxy } = await openBehind({
       'sheets.googleapis.com': Number(new URL(sheets.url).port),
-      'oauth2.googleapis.com': (tokens.address() as AddressInfo).port,
+      'oauth2.googleapis.com': tokens.port,
     });
     const key = serviceAccountKey();
     const { code, text } = await run(['check'], {

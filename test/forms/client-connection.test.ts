@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { Source } from '../../src/forms/source.ts';
 import { OddServer, sendJson } from '../support/odd-server.ts';
@@ -69,18 +68,12 @@ describe('concurrency and connections', () => {
   });
 
   it('ends all calls when it is disposed', async () => {
-    const sockets = new Set<Socket>();
-    const silent: Server = createTcpServer((socket) => {
-      sockets.add(socket.resume());
-      socket.on('error', () => {});
-    });
-    await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done));
-    const { port } = silent.address() as { port: number };
-    const http = makeHttp(`http://127.0.0.1:${port}/v1`, { concurrency: 1 });
+    await using silent = await OddServer.start(() => {});
+    const http = makeHttp(silent.url, { concurrency: 1 });
     const client = new Source(http, never);
     const running = errorOf(client.form('f1'));
     const waiting = errorOf(client.form('f2'));
-    await expect.poll(() => sockets.size).toBeGreaterThan(0);
+    await expect.poll(() => silent.requests).toHaveLength(1);
     await http[Symbol.asyncDispose]();
     for (const error of [await running, await waiting, await errorOf(client.forms())]) {
       expect(error).toMatchObject({
@@ -88,6 +81,5 @@ describe('concurrency and connections', () => {
         message: 'The Forms API client was closed.',
       });
     }
-    await new Promise((done) => silent.close(done));
   });
 });

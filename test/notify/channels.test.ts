@@ -89,9 +89,11 @@ describe('a webhook', () => {
   it('gets JSON in which no chat finds a command, and follows no redirect', async () => {
     await using webhook = await startWebhook();
     let login: string | undefined;
-    webhook.answer = ({ headers }, response) => {
+    webhook.handler = ({ headers }, response) => {
       login = headers.authorization;
-      response.writeHead(webhook.requests === 1 ? 302 : 200, { location: webhook.url }).end();
+      response
+        .writeHead(webhook.requests.length === 1 ? 302 : 200, { location: webhook.url })
+        .end();
     };
     const url = webhook.url.replace('//', '//me%40x:p%3Ass@');
     const { look, pass, notifier } = await open({
@@ -206,12 +208,12 @@ describe('delivery', () => {
 
   it('of one channel does not wait for another', async () => {
     await using hanging = await startWebhook();
-    hanging.answer = () => undefined;
+    hanging.handler = () => undefined;
     await using smtp = await startSmtp();
     const { look } = await open({ alertUrl: hanging.url, alertEmail: mail(smtp) });
     void look(held());
     await expect.poll(() => smtp.mails.length).toBe(1);
-    expect(hanging.requests).toBe(1);
+    expect(hanging.requests.length).toBe(1);
   });
 
   it('is remembered across a restart', async () => {
@@ -222,7 +224,7 @@ describe('delivery', () => {
     await first.notifier.stop();
     const second = await open({ alertUrl: webhook.url }, folder);
     await second.look(held());
-    expect(webhook.requests).toBe(1);
+    expect(webhook.requests.length).toBe(1);
     await second.look({});
     second.pass(MINUTE);
     await second.look({});
@@ -255,15 +257,15 @@ describe('delivery', () => {
     await look(held());
     const second = await open({ alertUrl: webhook.url }, folder);
     await second.look(held());
-    expect(webhook.requests).toBe(1);
+    expect(webhook.requests.length).toBe(1);
   });
 
   it('in progress delays a stop only for a moment', async () => {
     await using webhook = await startWebhook();
-    webhook.answer = () => undefined;
+    webhook.handler = () => undefined;
     const { look, notifier, clock } = await open({ alertUrl: webhook.url });
     void look(held());
-    await expect.poll(() => webhook.requests).toBe(1);
+    await expect.poll(() => webhook.requests.length).toBe(1);
     await notifier.stop();
     expect(clock.sleeps).toEqual([STOP_MS]);
   });
@@ -409,7 +411,7 @@ describe('the heartbeat', () => {
     const webhook = await startWebhook();
     let [status, body] = [200, 'OK'];
     const calls: string[] = [];
-    webhook.answer = ({ method, url }, response) => {
+    webhook.handler = ({ method, url }, response) => {
       calls.push(`${method} ${url}`);
       response.writeHead(status).end(body);
     };
@@ -437,7 +439,7 @@ describe('the heartbeat', () => {
   it('stops only as long as a message is not delivered', async () => {
     const { url, calls } = await startMonitor();
     await using webhook = await startWebhook();
-    webhook.answer = (_request, response) => response.writeHead(410).end();
+    webhook.handler = (_request, response) => response.writeHead(410).end();
     const { look, pass, notifier } = await open({ heartbeatUrl: url, alertUrl: webhook.url });
     await look(held());
     expect(notifier.deliveryProblem).toContain('answers 410');

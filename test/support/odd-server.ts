@@ -14,7 +14,7 @@ export interface OddRequest {
 }
 
 /** Answers one request as oddly as a test needs it. */
-export type OddHandler = (request: OddRequest, response: ServerResponse) => void;
+export type OddHandler = (request: OddRequest, response: ServerResponse) => unknown;
 
 /** An HTTP server on loopback that behaves as its handler does, and records its requests. */
 export class OddServer implements AsyncDisposable {
@@ -33,10 +33,13 @@ export class OddServer implements AsyncDisposable {
   }
 
   /** Starts one; `await using` stops it. */
-  static async start(handler: OddHandler): Promise<OddServer> {
-    const server = new OddServer(handler);
-    await new Promise<void>((done) => server.#server.listen(0, '127.0.0.1', done));
-    return server;
+  static start(handler: OddHandler): Promise<OddServer> {
+    return new OddServer(handler).listen();
+  }
+
+  async listen(): Promise<this> {
+    await new Promise<void>((done) => this.#server.listen(0, '127.0.0.1', done));
+    return this;
   }
 
   get port(): number {

@@ -1,5 +1,5 @@
-import { request } from 'node:http';
 import { networkInterfaces } from 'node:os';
+import { request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/logger.ts';
@@ -10,17 +10,11 @@ import { type ListenPlace, startServer } from '../../src/web/server.ts';
 import { FORM_A, formReport, NO_DETAILS, reportOf } from './fixtures.ts';
 import { LOCAL, startPage } from './start-page.ts';
 
-/** A request with its own Host header, which fetch does not allow. */
-function getAs(url: string, host: string, method = 'GET'): Promise<number> {
-  const { hostname, port, pathname: path } = new URL(url);
-  return new Promise((done, fail) => {
-    const sent = request({ hostname, port, path, method, headers: { host } }, (response) => {
-      response.resume();
-      done(response.statusCode ?? 0);
-    });
-    sent.on('error', fail);
-    sent.end();
-  });
+/** The status of a request with its own Host header, which fetch does not allow. */
+async function getAs(url: string, host: string, method: 'GET' | 'POST' = 'GET'): Promise<number> {
+  const { statusCode, body } = await request(url, { method, headers: { host } });
+  await body.dump();
+  return statusCode;
 }
 
 const hasIpv6 = Object.values(networkInterfaces())
