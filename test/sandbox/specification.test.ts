@@ -2,7 +2,40 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TestSandbox, startSandbox } from '../support/sandbox.ts';
 import { FormsStore } from '../../src/sandbox/store.ts';
 import type { SandboxForm } from '../../src/sandbox/store.ts';
-import { call, get, idsOf } from './caller.ts';
+
+/** The parts of a body that tests read; which ones exist depends on the request. */
+interface Body {
+  readonly id: string;
+  readonly total: number;
+  readonly items: readonly Body[];
+  readonly fields: readonly { readonly field: string }[];
+  readonly schema: { readonly logic: readonly unknown[] };
+}
+
+/** Calls a sandbox with its own key over real HTTP, and reads the response as JSON. `body`: JSON, or what becomes JSON. */
+async function call(
+  { url, apiKey }: Pick<TestSandbox, 'url' | 'apiKey'>,
+  method: string,
+  path: string,
+  { body, headers = {} }: { body?: unknown; headers?: Record<string, string> } = {},
+): Promise<{ readonly status: number; readonly json: Body }> {
+  const response = await fetch(url + path, {
+    method,
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...headers },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  return { status: response.status, json: (await response.json()) as Body };
+}
+
+/** GET; returns the response's JSON. */
+async function get(sandbox: TestSandbox, path: string): Promise<Body> {
+  const { status, json } = await call(sandbox, 'GET', path);
+  if (status !== 200) throw new Error(`GET ${path} answered ${status}`);
+  return json;
+}
+
+/** The IDs on one page of a list. */
+const idsOf = ({ items }: Pick<Body, 'items'>): string[] => items.map(({ id }) => id);
 
 // Each test states a sentence of the specification of the Forms API, in its order.
 
@@ -164,4 +197,17 @@ describe('PATCH /submissions/:id/status', () => {
       400,
     );
   });
+});
+
+it('the sandbox listens on loopback, on the requested port; a port in use is reported', async () => {
+  const sandbox = await startSandbox();
+  expect(sandbox.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1$/);
+  const port = Number(new URL(sandbox.url).port);
+  await expect(startSandbox({ port })).rejects.toThrow(`cannot listen on port ${port}`);
+  await sandbox.stop();
+  const again = await startSandbox({ port, apiKey: 'mine_1' });
+  expect([again.url, again.apiKey]).toEqual([`http://127.0.0.1:${port}/v1`, 'mine_1']);
+  expect((await get(again, '/forms')).total).toBe(0);
+  await again.stop();
+  await again.stop();
 });
