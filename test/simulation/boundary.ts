@@ -8,6 +8,7 @@ import { gaxios } from 'google-auth-library';
 import mysql, { type Connection } from 'mysql2';
 import pg, { type Client } from 'pg';
 import { Agent, type Dispatcher } from 'undici';
+import type { ApiResponse } from './api.ts';
 import { currentProcess, Killed, type SimProcess } from './process.ts';
 
 /**
@@ -23,16 +24,9 @@ export interface Exchange {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  respond(response: Reply): void;
+  respond(response: ApiResponse): void;
   fail(error: Error): void;
   isOver(): boolean;
-}
-
-export interface Reply {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  readonly cutAt?: number;
 }
 
 /** A call of a process to a real server, which is made at its turn. */
@@ -173,7 +167,7 @@ class SimExchange implements Exchange {
     return this.#isOver;
   }
 
-  respond({ status, headers, body, cutAt }: Reply): void {
+  respond({ status, headers, body, cutAt }: ApiResponse): void {
     if (this.#isOver || this.process.isDead) return;
     this.#handler.onResponseStart?.(this.#controller, status, { ...headers }, '');
     const bytes = Buffer.from(cutAt === undefined ? body : body.slice(0, cutAt));

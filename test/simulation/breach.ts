@@ -1,5 +1,5 @@
 /** A broken law, and its cause. */
-export interface Breach {
-  readonly law: string;
-  readonly text: string;
-}
+export type Breach = `L${number}: ${string}`;
+
+/** `L8` */
+export const lawOf = (breach: Breach | undefined): string => breach?.split(':')[0] ?? '';

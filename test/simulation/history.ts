@@ -252,8 +252,7 @@ export class History {
       if ('killedAt' in ending) this.tally.crashes++;
       if ('error' in ending)
         this.#break(
-          'L12',
-          `the program threw ${String((ending.error as Error).stack ?? ending.error)}`,
+          `L12: the program threw ${String((ending.error as Error).stack ?? ending.error)}`,
         );
     }
     return endings;
@@ -320,8 +319,7 @@ export class History {
     const isWell = comparisons.every((each) => each.isWell);
     if (comparisons.length > 0 && (printed.code === 0) !== isWell)
       this.#break(
-        'L17',
-        `verify exits with ${printed.code}, and ${isWell ? 'everything is' : 'not everything is'} the same`,
+        `L17: verify exits with ${printed.code}, and ${isWell ? 'everything is' : 'not everything is'} the same`,
       );
     for (const { formId, target, isEqual, listed } of comparisons) {
       this.world.say(`verify: ${formId} in ${target} is ${isEqual ? 'the same' : 'not the same'}`);
@@ -405,7 +403,7 @@ export class History {
       // If a source fails, it is unknown whether it has a name: then only the forms that the name may mean are stopped.
       const mayFail = this.#plan.faultRate > 0 || contradictsItself(this.#plan.behaviour);
       if (!mayFail || printed.code !== 1 || !leavesNamesOpen(printed))
-        this.#break('L11', `${deed.text} exits with ${printed.code}`);
+        this.#break(`L11: ${deed.text} exits with ${printed.code}`);
     }
     this.#isPurging = deed.purgesBefore !== undefined;
     const copies = await this.#look();
@@ -504,7 +502,7 @@ export class History {
     if (held !== undefined && claims.every(({ except }) => except === 0)) {
       await this.#run([{ process: held.process, work: () => held.worker.poll() }]);
       const asked = this.world.sent.slice(requests);
-      if (asked.length > 8) this.#break('L16', `a quiet poll asks ${asked.join('; ')}`);
+      if (asked.length > 8) this.#break(`L16: a quiet poll asks ${asked.join('; ')}`);
     }
     this.#step = quiet;
   }
@@ -525,7 +523,7 @@ export class History {
         rearrangedAt: (formId: string) => this.#rearranged.get(`${target} ${formId}`) ?? 0,
       };
       for (const breach of watch.look(this.#source, copy, target, this.#people.special(), since))
-        this.#break(breach.law, breach.text);
+        this.#break(breach);
     }
     return copies;
   }
@@ -563,11 +561,10 @@ export class History {
     const isWell = runs.every(({ outcome }) => outcome === 'ok');
     if (printed.code === 0 && !isWell)
       this.#break(
-        'L17',
-        `sync exits with 0, and a run ended ${runs.find(({ outcome }) => outcome !== 'ok')?.outcome}`,
+        `L17: sync exits with 0, and a run ended ${runs.find(({ outcome }) => outcome !== 'ok')?.outcome}`,
       );
     if (printed.code === 1 && isWell && runs.length > 0 && !hasFailedMark(printed))
-      this.#break('L17', 'sync exits with 1, and everything in it went well');
+      this.#break('L17: sync exits with 1, and everything in it went well');
     for (const run of runs) {
       this.tally.runs++;
       if (run.outcome === 'incomplete') this.tally.incomplete++;
@@ -611,7 +608,7 @@ export class History {
     const claims = printed === undefined ? [] : claimsOf(printed);
     const failed = claims.find(({ state, goneAt }) => state === 'failed' && goneAt === null);
     if (printed?.code === 0 && failed !== undefined)
-      this.#break('L17', `status exits with 0, and ${failed.formId} has failed`);
+      this.#break(`L17: status exits with 0, and ${failed.formId} has failed`);
     return claims;
   }
 
@@ -682,7 +679,7 @@ export class History {
         );
       },
     );
-    for (const { law, text } of breaches) this.#break(law, text);
+    for (const breach of breaches) this.#break(breach);
   }
 
   async #judgePatch(process: SimProcess, path: string): Promise<void> {
@@ -705,7 +702,7 @@ export class History {
     const isPaused = this.#people.isPaused(submission.formId, began && began - 1);
     // Not thrown into the program, which would treat it as an answer.
     for (const text of this.#patchJudge.faults(process, id, read, rows, isPaused))
-      this.breaches.push({ law: 'L7', text });
+      this.breaches.push(`L7: ${text}`);
   }
 
   /** Answers that were forgotten, are hashed or are no longer selected are nowhere. */
@@ -738,8 +735,7 @@ export class History {
         const isLong = this.#source.existing(run.formId).length > 5 * this.#plan.pageSize;
         if (isSound && !(isLucky && isLong && run.code === 'RUN_INCOMPLETE'))
           this.#break(
-            'L3',
-            `a quiet source, and the run over ${run.formId} ended ${run.outcome} ${run.code ?? ''}: ${run.error ?? ''}`,
+            `L3: a quiet source, and the run over ${run.formId} ended ${run.outcome} ${run.code ?? ''}: ${run.error ?? ''}`,
           );
         continue;
       }
@@ -751,27 +747,22 @@ export class History {
       );
       const [astray] = copies.get(run.target)?.get(run.formId)?.astray ?? [];
       if (astray !== undefined)
-        this.#break(
-          'L5',
-          `${astray} is in a cell of ${run.formId} in ${run.target} beside its row`,
-        );
+        this.#break(`L5: ${astray} is in a cell of ${run.formId} in ${run.target} beside its row`);
       if (differs !== null)
         this.#break(
-          'L1',
-          `everything of ${run.formId} was compared with ${run.target}, but ${differs}`,
+          `L1: everything of ${run.formId} was compared with ${run.target}, but ${differs}`,
         );
     }
     const [second] = await this.#sync(step);
     for (const run of second === undefined ? [] : runsOf(second)) {
       if (run.outcome === 'ok' && run.written > 0)
         this.#break(
-          'L4',
-          `a second run over ${run.formId} in ${run.target} wrote ${run.written} rows`,
+          `L4: a second run over ${run.formId} in ${run.target} wrote ${run.written} rows`,
         );
     }
     const isAny = this.#source.forms.some(({ id, exists }) => exists && this.#people.isChosen(id));
     if (isAny && (first === undefined || runsOf(first).length === 0))
-      this.#break('L3', `a quiet source, and no run: ${first?.text.slice(0, 300)}`);
+      this.#break(`L3: a quiet source, and no run: ${first?.text.slice(0, 300)}`);
     const isWhole = first !== undefined && runsOf(first).every(({ outcome }) => outcome === 'ok');
     const isEach = this.#source.forms.every(({ exists }) => exists);
     this.#judgeTraces(isWhole && isEach);
@@ -781,12 +772,12 @@ export class History {
   }
 
   #breakIf(breach: Breach | null): void {
-    if (breach !== null) this.#break(breach.law, breach.text);
+    if (breach !== null) this.#break(breach);
   }
 
-  #break(law: string, text: string): never {
-    this.world.say(`${law} BROKEN: ${text}`);
-    this.breaches.push({ law, text });
+  #break(breach: Breach): never {
+    this.world.say(`BROKEN ${breach}`);
+    this.breaches.push(breach);
     throw new Broken();
   }
 

@@ -1,5 +1,6 @@
 import type { Breach } from './breach.ts';
 import { type CopiedForm, type CopiedRow, type Copy } from './copy.ts';
+import type { Claimed } from './program.ts';
 import { type Excuse, type Groups, excuseFor } from './excuses.ts';
 import {
   type Answers,
@@ -22,18 +23,9 @@ export interface Asked {
 }
 
 /** A claim of the program about a form in a target, and its time (milliseconds; null: it claims nothing). */
-export interface Assertion extends Asked {
+export interface Assertion extends Asked, Claimed {
   /** `status`, `sync` and so on. */
   readonly by: string;
-  readonly formId: string;
-  readonly target: string;
-  readonly submissionsAsOf: number | null;
-  readonly statusesAsOf: number | null;
-  readonly answersAsOf: number | null;
-  /** The number of rows that the claim excludes. */
-  readonly except: number;
-  /** The number of rows that it reports as not stored unchanged. */
-  readonly rejected: number;
   /** When its counts were requested: a change in between may or may not be part of them. */
   readonly askedFrom: number;
   /** The time since which changes may not have been counted: the last comparison row by row. */
@@ -99,26 +91,21 @@ export function judgeClaim(
   tally.claims++;
   const held = copy.get(claim.formId);
   const breaches: Breach[] = [];
+  const claimed = `${claim.by} claims ${claim.formId} in ${claim.target} (${timesOf(claim)})`;
   const plain = held === undefined ? null : plainAnswer(held, special);
-  if (plain !== null)
-    breaches.push({
-      law: 'L11',
-      text: `${claim.by} claims ${claim.formId} in ${claim.target}, and ${plain}`,
-    });
+  if (plain !== null) breaches.push(`L11: ${claimed}, and ${plain}`);
   const alien = held === undefined ? null : alienRow(source, held, since);
-  if (alien !== null)
-    breaches.push({
-      law: 'L3',
-      text: `${claim.by} claims ${claim.formId} in ${claim.target} (${timesOf(claim)}), but ${alien}`,
-    });
+  if (alien !== null) breaches.push(`L3: ${claimed}, but ${alien}`);
   let isExcused = false;
-  const report = (law: string, submission: Submission, aspect: Unseen, text: string): void => {
+  const report = (
+    law: `L${number}`,
+    submission: Submission,
+    aspect: Unseen,
+    text: string,
+  ): void => {
     const excuse = excuseFor(source, copy, submission, aspect, claim, groups);
     if (excuse === null) {
-      breaches.push({
-        law,
-        text: `${claim.by} claims ${claim.formId} in ${claim.target} (${timesOf(claim)}), but ${text}`,
-      });
+      breaches.push(`${law}: ${claimed}, but ${text}`);
       return;
     }
     isExcused = true;
@@ -195,10 +182,9 @@ export function judgeClaim(
     const isDated =
       submission.defect === 'date' || Date.parse(row.createdAt) === submission.createdMs;
     if (!isDated && !isNamed())
-      breaches.push({
-        law: 'L1',
-        text: `${nameOf(submission)} is dated ${row.createdAt}, and was created at ${createdAt}`,
-      });
+      breaches.push(
+        `L1: ${nameOf(submission)} is dated ${row.createdAt}, and was created at ${createdAt}`,
+      );
   }
   if (isExcused && breaches.length === 0) tally.excused++;
   return breaches;

@@ -28,10 +28,9 @@ export function isolationBreach(
     const isOther = 'form' in outage ? formId !== outage.form : target !== outage.target;
     if (!isOther) continue;
     const run = runs.find((each) => each.formId === formId && each.target === target);
-    if (run === undefined)
-      return { law: 'L12', text: `there is no run over ${formId} in ${target}` };
+    if (run === undefined) return `L12: there is no run over ${formId} in ${target}`;
     if (run.outcome === 'failed' && !mayFail)
-      return { law: 'L12', text: `the run over ${formId} in ${target} failed, too: ${run.error}` };
+      return `L12: the run over ${formId} in ${target} failed, too: ${run.error}`;
   }
   return null;
 }

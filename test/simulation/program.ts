@@ -40,18 +40,23 @@ export interface Run {
 }
 
 /** The claim about a copy of a form, and its times (milliseconds; null: nothing is claimed). */
-export interface Claim {
+export interface Claimed {
   readonly formId: string;
   readonly target: string;
   readonly submissionsAsOf: number | null;
   readonly statusesAsOf: number | null;
   readonly answersAsOf: number | null;
+  /** The number of rows that it excludes. */
   readonly except: number;
+  /** The number of rows that it reports as not stored unchanged. */
+  readonly rejected: number;
+}
+
+/** The same as `status` shows it, with the copy's numbers and problems. */
+export interface Claim extends Claimed {
   /** How many rows there are, and how many are marked deleted; null if that is not known. */
   readonly rows: number | null;
   readonly deletedRows: number | null;
-  /** Rows that are reported as not stored unchanged. */
-  readonly rejected: number;
   readonly state: string;
   readonly goneAt: string | null;
   /** Codes of the reported problems, without those that another problem explains. */

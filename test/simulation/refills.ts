@@ -19,6 +19,6 @@ export class Refills {
     if (submissionsAsOf === null || !this.#emptied.delete(`${target} ${formId}`)) return null;
     if (problems.length > 0) return null;
     const text = `the copy of ${formId} in ${target} was gone and made again, and nothing reports it`;
-    return { law: 'L17', text };
+    return `L17: ${text}`;
   }
 }

@@ -48,8 +48,7 @@ export async function runHistory(plan: Plan, options: HistoryOptions = {}): Prom
   try {
     await history.live();
   } catch (error) {
-    if (!(error instanceof Broken))
-      history.breaches.push({ law: 'L3', text: (error as Error).message });
+    if (!(error instanceof Broken)) history.breaches.push(`L3: ${(error as Error).message}`);
   } finally {
     history.end();
     for (const place of places.values()) await place.dispose();

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { drawPlan, type Plan, SOURCE_KINDS, type SourceKind, withMore } from './plan.ts';
 import { newTally, type Tally } from './judge.ts';
+import { lawOf } from './breach.ts';
 import { runHistory, type Verdict } from './run-history.ts';
 import { STORES, stopServers } from './stores.ts';
 import { shrink, tell } from './story.ts';
@@ -62,7 +63,7 @@ if (values.seed !== undefined || values.plan !== undefined) {
 
 /** Prints the shortest story that breaks the same law, and how to repeat it. */
 async function report(plan: Plan, verdict: Verdict, whole: boolean): Promise<void> {
-  const law = verdict.breaches[0]?.law ?? '';
+  const law = lawOf(verdict.breaches[0]);
   const short = whole ? { plan, verdict } : await shrink(plan, law);
   console.log(tell(short.plan, short.verdict));
   console.log(
@@ -102,7 +103,7 @@ for (let seed = first; histories === 0 || !isOver(); seed++) {
   if (verdict.breaches.length > 0) {
     broken++;
     const [breach] = verdict.breaches;
-    console.log(`seed ${seed} (${plan.kind}): ${breach?.law}: ${breach?.text.slice(0, 400)}`);
+    console.log(`seed ${seed} (${plan.kind}): ${breach?.slice(0, 400)}`);
     if (!values.brief && !values.keep) await report(plan, verdict, false);
     if (!values.keep) break;
   }

@@ -1,4 +1,5 @@
 import { deviations, plainValue } from './behaviours.ts';
+import { lawOf } from './breach.ts';
 import { drawPlan, type Plan, type Step, withMore } from './plan.ts';
 import { runHistory, type Verdict } from './run-history.ts';
 import type { StoreKind } from './stores.ts';
@@ -15,7 +16,7 @@ export async function shrink(plan: Plan, law: string): Promise<{ plan: Plan; ver
   const attempt = async (candidate: Plan): Promise<boolean> => {
     if (performance.now() > end) return false;
     const tried = await runHistory(candidate, { story: true });
-    if (tried.breaches[0]?.law !== law) return false;
+    if (lawOf(tried.breaches[0]) !== law) return false;
     [best, verdict] = [candidate, tried];
     return true;
   };
@@ -117,7 +118,7 @@ export function tell({ behaviour, ...plan }: Plan, { lines, breaches }: Verdict)
     `A ${plan.kind} source with ${plan.initial.join(', ')} submissions in its forms, ${plan.pageSize} to a page${odd.length === 0 ? '' : `; odd: ${odd.join(', ')}`}.`,
     ...shown,
     '',
-    ...breaches.map(({ law, text }) => `${law}: ${text}`),
+    ...breaches,
   ].join('\n');
 }
 

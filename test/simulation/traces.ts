@@ -19,10 +19,10 @@ const TRACE = /(s[0-9a-z]{1,8}n\d+)(?:\.(\d) (\d+) )?/g;
 
 /** The key, or an answer of a field that is not selected, in printed text. */
 export function printedSecret(text: string): Breach | null {
-  if (text.includes(API_KEY)) return { law: 'L15', text: 'the key is printed' };
+  if (text.includes(API_KEY)) return 'L15: the key is printed';
   const at = text.indexOf(SECRET_MARK);
   if (at < 0) return null;
-  return { law: 'L11', text: `an answer is printed: ${text.slice(Math.max(0, at - 80), at + 20)}` };
+  return `L11: an answer is printed: ${text.slice(Math.max(0, at - 80), at + 20)}`;
 }
 
 /** The same in the files of the program. `hasSecret`: some field is not selected. */
@@ -30,9 +30,9 @@ export function storedSecret(dir: string, hasSecret: boolean): Breach | null {
   for (const file of filesOf(dir)) {
     const bytes = readFileSync(file);
     const place = file.slice(dir.length);
-    if (bytes.includes(API_KEY)) return { law: 'L15', text: `the key is in ${place}` };
+    if (bytes.includes(API_KEY)) return `L15: the key is in ${place}`;
     if (hasSecret && bytes.includes(SECRET_MARK))
-      return { law: 'L11', text: `an answer that is not selected is in ${place}` };
+      return `L11: an answer that is not selected is in ${place}`;
   }
   return null;
 }
@@ -52,18 +52,14 @@ export function bannedTraces(
     for (const [text, id = '', digit, edition = '0'] of readFileSync(file, 'latin1').matchAll(
       TRACE,
     )) {
-      if (erased.has(id))
-        return { law: 'L18', text: `${id}, which was forgotten, is in ${place}: ${text}` };
+      if (erased.has(id)) return `L18: ${id}, which was forgotten, is in ${place}: ${text}`;
       const submission = digit === undefined ? undefined : source.submissions.get(id);
       const field = submission && fieldOf(source, submission, Number(digit));
       const since = field === undefined ? undefined : privateSince.get(field);
       if (submission === undefined || field === undefined || since === undefined) continue;
       const isNew = (submission.versions[Number(edition)]?.at ?? 0) > since;
       if (isNew || (isSettled && hashed.has(field)))
-        return {
-          law: 'L11',
-          text: `${isNew ? 'a new' : 'an old'} answer to ${field}, which ${hashed.has(field) ? 'is to be hashed' : 'is not selected'}, is in ${place}: ${text}`,
-        };
+        return `L11: ${isNew ? 'a new' : 'an old'} answer to ${field}, which ${hashed.has(field) ? 'is to be hashed' : 'is not selected'}, is in ${place}: ${text}`;
     }
   }
   return null;

@@ -69,24 +69,22 @@ export class CopyWatch {
       const is = form.rows.get(id);
       if (is === undefined) {
         if (!special.forgotten.has(id) && !(isPurged && was.isDeleted) && !isAstray)
-          breaches.push({ law: 'L8', text: `the row of ${id} has vanished from ${form.table}` });
+          breaches.push(`L8: the row of ${id} has vanished from ${form.table}`);
         continue;
       }
       if (is.isDeleted && !was.isDeleted) {
         deleted++;
         if (goneAt(id) < this.#beforeAt && !isAstray)
-          breaches.push({
-            law: 'L8',
-            text: `${id} was marked deleted, and never answered 404 or 410 since ${clockTime(this.#beforeAt)}`,
-          });
+          breaches.push(
+            `L8: ${id} was marked deleted, and never answered 404 or 410 since ${clockTime(this.#beforeAt)}`,
+          );
       }
       const had = before.statuses?.get(id) ?? [];
       const has = form.statuses?.get(id) ?? [];
       if (form.statuses !== null && !isPurged && !had.every((status, at) => status === has[at]))
-        breaches.push({
-          law: 'L17',
-          text: `the history of ${id} showed ${had.join(', ')}, and shows ${has.join(', ')}`,
-        });
+        breaches.push(
+          `L17: the history of ${id} showed ${had.join(', ')}, and shows ${has.join(', ')}`,
+        );
       if (is.changedAt === was.changedAt) continue;
       const submission = source.submissions.get(id);
       const lives = source.formOf(form.formId)?.lives ?? [];
@@ -94,13 +92,12 @@ export class CopyWatch {
         ({ at }) => at < this.#beforeAt,
       );
       if (isQuiet && contentOf(is) === contentOf(was))
-        breaches.push({ law: 'L4', text: `the row of ${id} was written again without a change` });
+        breaches.push(`L4: the row of ${id} was written again without a change`);
     }
     if (deleted > mostDeleted(live))
-      breaches.push({
-        law: 'L8',
-        text: `${deleted} of ${live} rows of ${form.formId} were marked deleted at once, and nobody accepted that`,
-      });
+      breaches.push(
+        `L8: ${deleted} of ${live} rows of ${form.formId} were marked deleted at once, and nobody accepted that`,
+      );
     return breaches;
   }
 
@@ -112,17 +109,14 @@ export class CopyWatch {
         if (name === null) continue;
         const owner = owners.get(name);
         if (owner !== undefined && owner !== fieldId)
-          breaches.push({ law: 'L9', text: `${owner} and ${fieldId} share the column ${name}` });
+          breaches.push(`L9: ${owner} and ${fieldId} share the column ${name}`);
         owners.set(name, fieldId);
       }
       if (column === null) continue;
       const key = `${target} ${form.formId} ${fieldId}`;
       const known = this.#columns.get(key);
       if (known !== undefined && known !== column)
-        breaches.push({
-          law: 'L9',
-          text: `${fieldId} was in the column ${known} and is in ${column}`,
-        });
+        breaches.push(`L9: ${fieldId} was in the column ${known} and is in ${column}`);
       this.#columns.set(key, column);
     }
     return breaches;
@@ -137,17 +131,16 @@ function formBreaches(
   special: Special,
 ): Breach[] {
   const breaches: Breach[] = [];
-  if (form.twice.length > 0) breaches.push({ law: 'L5', text: `${form.twice[0]} has two rows` });
+  if (form.twice.length > 0) breaches.push(`L5: ${form.twice[0]} has two rows`);
   // If nothing names the form, such rows may be stored by a run that ends incomplete: only a claim is broken by them.
   for (const id of namesForms(source.behaviour) ? form.rows.keys() : []) {
     const owner = source.submissions.get(id)?.formId ?? form.formId;
-    if (owner !== form.formId)
-      breaches.push({ law: 'L3', text: `${id} of ${owner} is in ${form.table}` });
+    if (owner !== form.formId) breaches.push(`L3: ${id} of ${owner} is in ${form.table}`);
   }
   for (const id of special.erased) {
     const isLeft = form.people?.others.some((row) => row.id === id) === true;
     if (form.rows.has(id) || form.rejected.has(id) || isLeft)
-      breaches.push({ law: 'L18', text: `${id} was forgotten, and is in ${form.table} again` });
+      breaches.push(`L18: ${id} was forgotten, and is in ${form.table} again`);
   }
   for (const [id, { reason, isStored, isBlocked }] of form.rejected) {
     const submission = source.submissions.get(id);
@@ -162,10 +155,7 @@ function formBreaches(
     // One that changed while an unordered list was read cannot be distinguished from one that the list contains twice,
     // differently.
     if (!isStored || submission.versions.length === 1)
-      breaches.push({
-        law: 'L6',
-        text: `${id} is listed as rejected (${reason}), and nothing is wrong with it`,
-      });
+      breaches.push(`L6: ${id} is listed as rejected (${reason}), and nothing is wrong with it`);
   }
   return breaches;
 }
@@ -182,10 +172,9 @@ function addedBreaches(
 ): Breach[] {
   if (people === undefined) return [];
   const outside = isProtected || rearrangedAt > 0 ? [] : people.outside;
-  return [...people.misplaced, ...outside].map((text) => ({
-    law: 'L9',
-    text: `in ${formId} of ${target}, ${text}`,
-  }));
+  return [...people.misplaced, ...outside].map(
+    (text): Breach => `L9: in ${formId} of ${target}, ${text}`,
+  );
 }
 
 /** `status` counts the rows of the copy. `held`: undefined if the copy has no such form, or people changed it since. */
@@ -200,7 +189,7 @@ export function countBreach(
   const real = [stored.length - deleted, deleted].join(' and ');
   if (counts === real) return null;
   const text = `status counts ${counts} live and deleted rows of ${formId} in ${target}, and there are ${real}`;
-  return { law: 'L17', text };
+  return `L17: ${text}`;
 }
 
 /** `status` reports the rows that people copied, and those whose ID they cleared. */
@@ -213,10 +202,7 @@ export function namedBreach(
     if (status === '' || createdAt === '') continue;
     const code = id === '' ? 'ROWS_WITHOUT_ID' : 'ROWS_COPIED';
     if (!notices.includes(code))
-      return {
-        law: 'L17',
-        text: `a row ${id === '' ? 'without an ID' : `that repeats ${id}`} is in ${formId} in ${target}, and status does not name it`,
-      };
+      return `L17: a row ${id === '' ? 'without an ID' : `that repeats ${id}`} is in ${formId} in ${target}, and status does not name it`;
   }
   return null;
 }
@@ -228,20 +214,14 @@ function historyBreaches(source: Source, { rows, statuses }: CopiedForm): Breach
     const seen = statuses.get(id) ?? [];
     if (seen.at(-1) !== status)
       return [
-        {
-          law: 'L17',
-          text: `${id} is stored as ${status}, and the history of its statuses ends with ${seen.at(-1) ?? 'nothing'}`,
-        },
+        `L17: ${id} is stored as ${status}, and the history of its statuses ends with ${seen.at(-1) ?? 'nothing'}`,
       ];
     const submission = source.submissions.get(id);
     if (submission === undefined || submission.defect === 'status') continue;
     const had = submission.versions.map((version) => version.status);
     if (!isAmong(seen, had))
       return [
-        {
-          law: 'L13',
-          text: `the history of ${id} shows ${seen.join(', ')}, and the source had ${had.join(', ')}`,
-        },
+        `L13: the history of ${id} shows ${seen.join(', ')}, and the source had ${had.join(', ')}`,
       ];
   }
   return [];
@@ -271,10 +251,7 @@ export function labelBreach(
       .slice(Math.max(0, first))
       .map((each) => labelOrId(each.label, fieldId));
     if (!shown.includes(label.trim()))
-      return {
-        law: 'L9',
-        text: `the label of ${fieldId} is "${label}" in the copy, and "${shown.join('", "')}" at the source`,
-      };
+      return `L9: the label of ${fieldId} is "${label}" in the copy, and "${shown.join('", "')}" at the source`;
   }
   return null;
 }
@@ -294,7 +271,7 @@ function lostLabels(
     if (field?.labels.some((each) => labelOrId(each.label, fieldId) === now?.trim()) !== false)
       return [];
     const text = `${fieldId} had the label "${label}" in the copy, and has "${now}", which it never had`;
-    return label === now ? [] : [{ law: 'L9', text }];
+    return label === now ? [] : [`L9: ${text}`];
   });
 }
 
@@ -314,10 +291,7 @@ export function purgeBreach(copy: Copy, target: string, beforeMs: number): Breac
   for (const { rows } of copy.values()) {
     for (const { id, deletedAt } of rows.values()) {
       if (deletedAt !== null && Date.parse(deletedAt) < beforeMs)
-        return {
-          law: 'L18',
-          text: `${id} was marked deleted at ${deletedAt}, and is still in ${target}`,
-        };
+        return `L18: ${id} was marked deleted at ${deletedAt}, and is still in ${target}`;
     }
   }
   return null;
