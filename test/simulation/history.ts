@@ -324,20 +324,8 @@ export class History {
     for (const { formId, target, isEqual, listed } of comparisons) {
       this.world.say(`verify: ${formId} in ${target} is ${isEqual ? 'the same' : 'not the same'}`);
       if (!isEqual) continue;
-      this.#judge(copies, {
-        by: 'verify',
-        formId,
-        target,
-        submissionsAsOf: from,
-        statusesAsOf: from,
-        answersAsOf: from,
-        except: listed,
-        rejected: listed,
-        askedFrom: from,
-        ...this.#askedJustNow(),
-        comparedAt: from,
-        isWhole: true,
-      });
+      const counts = { except: listed, rejected: listed, comparedAt: from, isWhole: true };
+      this.#judge(copies, { by: 'verify', formId, target, ...this.#asOf(from), ...counts });
     }
   }
 
@@ -485,13 +473,10 @@ export class History {
         by: 'L16: two polls after a change everybody',
         formId,
         target,
-        submissionsAsOf: from,
-        statusesAsOf: from,
+        ...this.#asOf(from),
         answersAsOf: null,
         except,
         rejected,
-        askedFrom: from,
-        ...this.#askedJustNow(),
         knownUntil: from,
         comparedAt,
         isWhole: false,
@@ -574,21 +559,10 @@ export class History {
       if (isUndone(formId, target)) continue;
       this.#judgeLabels(formId, target, copies, from);
       const comparedAt = this.#comparedAt.get(`${target} ${formId}`) ?? 0;
-      const asOf = isWhole ? from : null;
-      this.#judge(copies, {
-        by: 'sync',
-        formId,
-        target,
-        submissionsAsOf: from,
-        statusesAsOf: asOf,
-        answersAsOf: asOf,
-        except,
-        rejected,
-        askedFrom: from,
-        ...this.#askedJustNow(),
-        comparedAt,
-        isWhole,
-      });
+      const claimed = isWhole ? {} : { statusesAsOf: null, answersAsOf: null };
+      const counts = { except, rejected, comparedAt, isWhole };
+      const asOf = { ...this.#asOf(from), ...claimed };
+      this.#judge(copies, { by: 'sync', formId, target, ...asOf, ...counts });
     }
   }
 
@@ -618,6 +592,12 @@ export class History {
     const met = this.#met.get(key) ?? this.#askedJustNow();
     this.#met.set(key, met);
     return met;
+  }
+
+  /** A claim about everything as of a command that began then, and has just ended. */
+  #asOf(from: number) {
+    const asOf = { submissionsAsOf: from, statusesAsOf: from, answersAsOf: from };
+    return { ...asOf, askedFrom: from, ...this.#askedJustNow() };
   }
 
   #askedJustNow(): Asked {

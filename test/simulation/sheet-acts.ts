@@ -45,9 +45,15 @@ export const BESIDE = 'beside ';
 interface Act {
   readonly text: string;
   /** 'order': a loss if there are copies of rows, which show former answers: the upper one is the row of its submission. */
-  readonly effect?: PersonAct['effect'] | 'order';
+  readonly effect?: PersonAct['effect'] | 'order' | undefined;
   readonly act: () => void;
 }
+
+const does = (text: string, act: () => void, effect?: Act['effect']): Act => ({
+  text,
+  act,
+  effect,
+});
 
 /** The object of an act: a row of a form's tab, and one of its columns. */
 interface Subject {
@@ -73,48 +79,35 @@ function harmless(subject: Subject): Act[] {
   const order = random.chance(0.5) ? 'ASCENDING' : 'DESCENDING';
   const own = Math.max(...columns.values()) + 1;
   const hidden = [random.pick(['NEW', 'DONE', 'PAID'])];
-  return [
-    { text: `sorts ${formId}`, effect: 'order', act: () => person.sortSheet(column, order) },
-    { text: `moves a column of ${formId}`, act: () => person.moveColumns(column, 1, 0) },
-    {
-      text: `inserts rows into ${formId}`,
-      act: () => person.insertRows(row, 1 + random.below(2)),
-    },
-    { text: `inserts a column into ${formId}`, act: () => person.insertColumns(column) },
-    { text: `moves a row of ${formId}`, effect: 'order', act: () => person.moveRows(row, 1, 1) },
-    { text: `renames the tab of ${formId} to "${title}"`, act: () => person.renameTab(title) },
-    { text: `filters ${formId}`, act: () => person.filter(status, hidden) },
-    { text: `makes a filter view of ${formId}`, act: () => person.addFilterView(status, hidden) },
-    { text: `makes a table of ${formId}`, act: () => person.convertToTable() },
-    {
-      text: `colors the rows of ${formId}`,
-      act: () => person.band({ top: 0, bottom: grid.length, left: 0, right: own }),
-    },
-    ...(id === ''
-      ? []
-      : [
-          {
-            text: `adds a note to ${id} of ${formId}`,
-            act: () => person.note(row, column === ids ? status : column, BESIDE + id),
-          },
-          {
-            text: `types beside ${id} of ${formId}`,
-            act: () => person.type(row, own, BESIDE + id),
-          },
-        ]),
-    // Below the last row it would be outside of filters and tables.
-    ...(id === '' || row === grid.length - 1
-      ? []
-      : [
-          {
-            text: `copies the row of ${id} of ${formId}`,
-            act: () => {
-              person.duplicateRow(row);
-              person.note(row + 1, ids, COPY);
-            },
-          },
-        ]),
+  const acts = [
+    does(`sorts ${formId}`, () => person.sortSheet(column, order), 'order'),
+    does(`moves a column of ${formId}`, () => person.moveColumns(column, 1, 0)),
+    does(`inserts rows into ${formId}`, () => person.insertRows(row, 1 + random.below(2))),
+    does(`inserts a column into ${formId}`, () => person.insertColumns(column)),
+    does(`moves a row of ${formId}`, () => person.moveRows(row, 1, 1), 'order'),
+    does(`renames the tab of ${formId} to "${title}"`, () => person.renameTab(title)),
+    does(`filters ${formId}`, () => person.filter(status, hidden)),
+    does(`makes a filter view of ${formId}`, () => person.addFilterView(status, hidden)),
+    does(`makes a table of ${formId}`, () => person.convertToTable()),
+    does(`colors the rows of ${formId}`, () =>
+      person.band({ top: 0, bottom: grid.length, left: 0, right: own }),
+    ),
   ];
+  if (id === '') return acts;
+  const beside = column === ids ? status : column;
+  acts.push(
+    does(`adds a note to ${id} of ${formId}`, () => person.note(row, beside, BESIDE + id)),
+    does(`types beside ${id} of ${formId}`, () => person.type(row, own, BESIDE + id)),
+  );
+  // Below the last row it would be outside of filters and tables.
+  if (row < grid.length - 1)
+    acts.push(
+      does(`copies the row of ${id} of ${formId}`, () => {
+        person.duplicateRow(row);
+        person.note(row + 1, ids, COPY);
+      }),
+    );
+  return acts;
 }
 
 /** Acts that remove mirrored cells, or write over them. */
@@ -127,30 +120,23 @@ function harmful(subject: Subject): Act[] {
   const clear = (some: Iterable<number>): void => {
     for (const each of some) if (each !== ids) person.type(row, each, '');
   };
-  const acts: Act[] = [
-    { text: `deletes rows of ${formId}`, act: () => person.deleteRows(row, rows) },
-    {
-      text: `types a status into the row of ${id} of ${formId}`,
-      act: () => person.type(row, status, 'PAID'),
-    },
-    { text: `clears a cell of ${id} of ${formId}`, act: () => clear([column]) },
-    {
-      text: `clears all of ${id} of ${formId} but its ID`,
-      act: () => clear(columns.values()),
-    },
-    ...(id === ''
-      ? []
-      : [
-          {
-            text: `clears the ID of ${id} of ${formId}`,
-            act: () => {
-              person.type(row, ids, '');
-              person.note(row, ids, CLEARED);
-            },
-          },
-        ]),
+  const harms = (text: string, act: () => void): Act => does(text, act, 'loss');
+  const acts = [
+    harms(`deletes rows of ${formId}`, () => person.deleteRows(row, rows)),
+    harms(`types a status into the row of ${id} of ${formId}`, () =>
+      person.type(row, status, 'PAID'),
+    ),
+    harms(`clears a cell of ${id} of ${formId}`, () => clear([column])),
+    harms(`clears all of ${id} of ${formId} but its ID`, () => clear(columns.values())),
   ];
-  return acts.map(({ text, act }) => ({ text, act, effect: 'loss' }));
+  if (id !== '')
+    acts.push(
+      harms(`clears the ID of ${id} of ${formId}`, () => {
+        person.type(row, ids, '');
+        person.note(row, ids, CLEARED);
+      }),
+    );
+  return acts;
 }
 
 /** Protects a column, some rows, or their intersection. */
@@ -159,11 +145,8 @@ function protection({ person, formId, tab, row, column, random }: Subject): Act 
   const bottom = Math.min(row + 1 + random.below(3), tab.grid.length);
   const ofRows = { top: row, bottom };
   const range = random.pick([ofColumn, ofRows, { ...ofColumn, ...ofRows }]);
-  return {
-    text: `protects ${JSON.stringify(range)} of ${formId}`,
-    effect: 'protection',
-    act: () => person.protect(range),
-  };
+  const text = `protects ${JSON.stringify(range)} of ${formId}`;
+  return does(text, () => person.protect(range), 'protection');
 }
 
 function subjectOf(
