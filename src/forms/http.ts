@@ -189,13 +189,15 @@ export class FormsHttp implements AsyncDisposable {
         }
       }
     });
+    throwIfAborted(signal);
+    // At once: before the next request begins, it must be known that the source asks to wait.
+    if (!isSuccess(response.status)) throw this.#refused(request, response);
     // undici sends a connection's next request only in the next turn of the event loop. Without these two, the pages that arrive at
     // the same time would be parsed before it, while the source waits.
     await nextTurn();
     await nextTurn();
     throwIfAborted(signal);
-    if (isSuccess(response.status)) return response;
-    throw this.#refused(request, response);
+    return response;
   }
 
   async #send(request: FormsRequest, signal: AbortSignal): Promise<HttpResponse> {
