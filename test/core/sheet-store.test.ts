@@ -501,6 +501,13 @@ describe('a write that may have reached other rows', () => {
     place.person().type(written, ID, 's3');
     place.person().type(other, ID, 's0');
   };
+  /** Something happens before or after the next write. */
+  const atNextWrite = (act: (write: () => Promise<void>) => Promise<void>): void => {
+    const update = vi.spyOn(SheetsApi.prototype, 'update');
+    update.mockImplementationOnce(function (this: SheetsApi, requests) {
+      return act(() => this.update(requests));
+    });
+  };
   const sureOf = async (next: OpenForm): Promise<string[]> => {
     const ids: string[] = [];
     for await (const rows of next.rows({ isSure: true })) ids.push(...rows.map(({ id }) => id));
@@ -539,12 +546,9 @@ describe('a write that may have reached other rows', () => {
 
   it('L18: a row that people moved just before its deletion is found and deleted', async () => {
     await place.write(store(people(4)));
-    vi.spyOn(SheetsApi.prototype, 'update').mockImplementationOnce(async function (
-      this: SheetsApi,
-      requests,
-    ) {
+    atNextWrite(async (write) => {
       place.person().sortSheet(AGE_AT, 'DESCENDING');
-      await this.update(requests);
+      await write();
     });
     await place.write((open) => open.erase({ kind: 'forget', ids: ['s0'] }));
     vi.restoreAllMocks();
@@ -553,11 +557,8 @@ describe('a write that may have reached other rows', () => {
 
   it('L7: is looked for by the next run if Google did not say whether it reached its rows', async () => {
     await place.write(store(people(4)));
-    vi.spyOn(SheetsApi.prototype, 'update').mockImplementationOnce(async function (
-      this: SheetsApi,
-      requests,
-    ) {
-      await this.update(requests);
+    atNextWrite(async (write) => {
+      await write();
       swapRows();
       const away = new MirrorError('TARGET_UNREACHABLE', 'Google did not answer.');
       vi.spyOn(SheetsApi.prototype, 'values').mockRejectedValueOnce(away);
