@@ -91,9 +91,12 @@ describe('the rate of requests', () => {
     const pacing = pacingOf(clock, 60);
     let sent = 0;
     // As fast as it may, four requests at a time, each of which takes 50 ms.
-    const send = (): Promise<void> =>
-      pacing.run(never, async () => void (sent++, await clock.sleep(50))).then(send);
-    for (let lane = 0; lane < 4; lane++) void send();
+    const send = async (): Promise<void> => {
+      sent++;
+      await clock.sleep(50);
+    };
+    const lane = (): Promise<void> => pacing.run(never, send).then(lane);
+    for (let lanes = 0; lanes < 4; lanes++) void lane();
     await time.advance(MINUTE_MS);
     offMs = -3_600_000;
     await time.advance(2 * MINUTE_MS);
