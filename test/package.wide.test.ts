@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createSampleWorkspace } from '../src/sandbox/sample-workspace.ts';
-import { Child, type Finally } from './support/child.ts';
+import { Child } from './support/child.ts';
 import { ChildPlace } from './support/child-place.ts';
 import { openSheet } from './support/cli-sheet.ts';
 import { lentMariadb, lentPostgres } from './support/lent-server.ts';
@@ -47,9 +47,9 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Settings over a small source, and commands of the installed program. */
-async function openPlace(onFinished: Finally) {
+async function openPlace() {
   const store = createSampleWorkspace({ submissions: 60 });
-  const place = await ChildPlace.open(onFinished, { store });
+  const place = await ChildPlace.open({ store });
   const start = (args: readonly string[], env = {}): Child =>
     place.startScript(bin, args, { DATA_DIR: join(place.folder, 'data'), ...env });
   /** Its output and its exit code. */
@@ -89,7 +89,7 @@ describe('the installed package', () => {
     expect(read('THIRD-PARTY.txt')).toContain('PostgreSQL Global Development Group');
   });
 
-  it('runs the demo', async ({ onTestFinished }) => {
+  it('runs the demo', async () => {
     const demo = new Child(bin, ['demo', '--seconds', '0']);
     await demo.killedAfter(onTestFinished).ended;
     expect(demo.stdout.match(/: the same as of .* submissions compared$/gm)).toHaveLength(3);
@@ -103,8 +103,8 @@ describe('the installed package', () => {
     );
   });
 
-  it('checks, copies and verifies from its own sandbox', async ({ onTestFinished }) => {
-    const { start, run } = await openPlace(onTestFinished);
+  it('checks, copies and verifies from its own sandbox', async () => {
+    const { start, run } = await openPlace();
     const sandbox = start(['sandbox', '--port', '0', '--submissions', '40']);
     await sandbox.shows(/TARGET_FIELDS=\S+\n/);
     const source = parseEnv(sandbox.stdout);
@@ -113,8 +113,8 @@ describe('the installed package', () => {
     expect(await run(['verify'], source)).toMatch(/the same[^]*exit 0$/);
   });
 
-  it('connects to a sheet', async ({ onTestFinished }) => {
-    const { run } = await openPlace(onTestFinished);
+  it('connects to a sheet', async () => {
+    const { run } = await openPlace();
     const { env } = await openSheet();
     // A run would load no other module, and take time: Google allows one request per second.
     expect(await run(['check'], env)).toMatch(/exit 0$/);
@@ -122,8 +122,8 @@ describe('the installed package', () => {
 
   it.skipIf(postgresMissing() || redisMissing())(
     'copies into PostgreSQL, through Redis, and shows the queue',
-    async ({ onTestFinished }) => {
-      const { start } = await openPlace(onTestFinished);
+    async () => {
+      const { start } = await openPlace();
       const redis = await startRedis();
       onTestFinished(() => redis.stop());
       const env = { TARGET_URL: await createDatabase(await lentPostgres()), QUEUE_URL: redis.url };
@@ -139,8 +139,8 @@ describe('the installed package', () => {
     },
   );
 
-  it.skipIf(mariadbMissing())('copies into MariaDB', async ({ onTestFinished }) => {
-    const { run } = await openPlace(onTestFinished);
+  it.skipIf(mariadbMissing())('copies into MariaDB', async () => {
+    const { run } = await openPlace();
     const env = { TARGET_URL: await createMysqlDatabase(await lentMariadb()) };
     expect(await run(['sync', '--full'], env)).toMatch(/exit 0$/);
   });

@@ -29,7 +29,7 @@ async function withPlace(
   work: (place: ChildPlace) => Promise<void>,
 ): Promise<void> {
   const endings: (() => Promise<void> | void)[] = [];
-  const place = await ChildPlace.open((end) => endings.push(end), options);
+  const place = await ChildPlace.open(options, (end) => endings.push(end));
   try {
     await work(place);
   } finally {

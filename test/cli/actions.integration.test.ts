@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, it, vi } from 'vitest';
 import { createSampleWorkspace } from '../../src/sandbox/sample-workspace.ts';
 import { startWebhook } from '../notify/webhook-receiver.ts';
-import type { Child, ChildEnv, Finally } from '../support/child.ts';
+import type { Child, ChildEnv } from '../support/child.ts';
 import { ChildPlace } from '../support/child-place.ts';
 
 const SOON = { timeout: 60_000, interval: 100 };
@@ -23,9 +23,9 @@ class Mirror {
     };
   }
 
-  static async open(onFinished: Finally, submissions = 250): Promise<Mirror> {
+  static async open(submissions = 250): Promise<Mirror> {
     const store = createSampleWorkspace({ submissions });
-    return new Mirror(await ChildPlace.open(onFinished, { store }));
+    return new Mirror(await ChildPlace.open({ store }));
   }
 
   /** Starts it, and waits until its page responds. */
@@ -68,10 +68,8 @@ async function press(url: string, action: Record<string, string>): Promise<strin
 const FORM = 'customer-feedback';
 const TABLE = 'customer_feedback';
 
-it("L8: an admin's action on the page of a running mirror is performed at once, and logged with the person", async ({
-  onTestFinished,
-}) => {
-  const mirror = await Mirror.open(onTestFinished);
+it("L8: an admin's action on the page of a running mirror is performed at once, and logged with the person", async () => {
+  const mirror = await Mirror.open();
   await using webhook = await startWebhook();
   const env = { SYNC_EVERY: '1d', ADMIN_PASSWORD: PASSWORD, ALERT_WEBHOOK_URL: webhook.url };
   const { child, url } = await mirror.start(env);
@@ -136,10 +134,8 @@ it("L8: an admin's action on the page of a running mirror is performed at once, 
     expect(child.stderr).not.toContain(secret);
 });
 
-it('L17: a running mirror shows refused status changes, and is not healthy while the source refuses the key', async ({
-  onTestFinished,
-}) => {
-  const mirror = await Mirror.open(onTestFinished, 30);
+it('L17: a running mirror shows refused status changes, and is not healthy while the source refuses the key', async () => {
+  const mirror = await Mirror.open(30);
   const { sandbox, store } = mirror.place;
   const { id } = store.forms().find((each) => each.slug === FORM)!;
   for (const one of store.ids(id)) store.setStatus(one, 'NEW');

@@ -12,7 +12,7 @@ const DONE = { code: 0, signal: null };
 const SOON = { timeout: 60_000, interval: 50 };
 
 const openPlace = (onFinished: Finally): Promise<ChildPlace> =>
-  ChildPlace.open(onFinished, { store: createSampleWorkspace({ submissions: 250 }) });
+  ChildPlace.open({ store: createSampleWorkspace({ submissions: 250 }) }, onFinished);
 
 /** A command with these variables as its whole environment, and without a sandbox. */
 const startCli = (onFinished: Finally, args: readonly string[], env = {}): Child =>

@@ -4,15 +4,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, afterAll, describe, expect, it, vi } from 'vitest';
 import { createSampleWorkspace } from '../../src/sandbox/sample-workspace.ts';
 import { ChildPlace } from '../support/child-place.ts';
-import type { Finally } from '../support/child.ts';
 import { loosePaths, pathsBelow, reachedByOthers } from '../support/other-user.ts';
 
 const SOON = { timeout: 120_000, interval: 200 };
 
 /** A place whose folder others may enter, with a DATA_DIR below it that does not exist yet, and the default target. */
-async function openPlace(onFinished: Finally) {
+async function openPlace() {
   const store = createSampleWorkspace({ submissions: 60 });
-  const place = await ChildPlace.open(onFinished, { store });
+  const place = await ChildPlace.open({ store });
   chmodSync(place.folder, 0o755);
   const dataDir = join(place.folder, 'data');
   place.env = { ...place.env, DATA_DIR: dataDir, TARGET_URL: undefined };
@@ -37,10 +36,8 @@ describe.skipIf(process.platform === 'win32')('files', { timeout: 240_000 }, () 
   beforeAll(() => void (umask = process.umask(0)));
   afterAll(() => void process.umask(umask));
 
-  it('can be read only by their owner: those of start, with the embedded queue and the default target, and those of a target elsewhere', async ({
-    onTestFinished,
-  }) => {
-    const { place, dataDir, control } = await openPlace(onTestFinished);
+  it('can be read only by their owner: those of start, with the embedded queue and the default target, and those of a target elsewhere', async () => {
+    const { place, dataDir, control } = await openPlace();
     const start = place.start(['start'], { SYNC_EVERY: '1s', RECONCILE_EVERY: '2s' });
     const file = join(dataDir, 'mirror.sqlite');
     await vi.waitFor(() => {

@@ -7,10 +7,8 @@ import { breachesOf } from '../support/settled.ts';
 const FORM = 'frm-1';
 
 describe('costs, counted by the source', { timeout: 300_000 }, () => {
-  it('L16: among 20,000 submissions, the next poll finds ten old ones with another status and five deleted ones', async ({
-    onTestFinished,
-  }) => {
-    const place = await ChildPlace.open(onTestFinished, { store: spreadStore(1, 20_000) });
+  it('L16: among 20,000 submissions, the next poll finds ten old ones with another status and five deleted ones', async () => {
+    const place = await ChildPlace.open({ store: spreadStore(1, 20_000) });
     await synced(place);
     expect((await costOfStatuses(place, FORM, 10)).length).toBeLessThanOrEqual(150);
     expect((await costOfStatuses(place, FORM, 1)).length).toBeLessThanOrEqual(40);

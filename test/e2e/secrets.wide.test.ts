@@ -81,11 +81,9 @@ const FAULTS: readonly FaultRule[] = [
 ];
 
 describe('secrets and unselected answers', { timeout: 240_000 }, () => {
-  it('L11, L15: keys, passwords and unselected answers are in no log, table, queue or output', async ({
-    onTestFinished,
-  }) => {
+  it('L11, L15: keys, passwords and unselected answers are in no log, table, queue or output', async () => {
     const store = createStore();
-    const place = await ChildPlace.open(onTestFinished, {
+    const place = await ChildPlace.open({
       store,
       apiKey: SECRETS['the key of the API'],
       faults: FAULTS,

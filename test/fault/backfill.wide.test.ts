@@ -13,11 +13,9 @@ async function expectSound(view: MirrorView): Promise<void> {
 }
 
 describe('a backfill of 50,000 by `start`, on embedded defaults', { timeout: 600_000 }, () => {
-  it('L5: the table equals the source after a SIGTERM and a kill -9, each in the middle, and its file can be mailed', async ({
-    onTestFinished,
-  }) => {
+  it('L5: the table equals the source after a SIGTERM and a kill -9, each in the middle, and its file can be mailed', async () => {
     const store = createSampleWorkspace({ submissions: 50_000, forms: 1 });
-    const children = await ChildPlace.open(onTestFinished, { store });
+    const children = await ChildPlace.open({ store });
     const view = new MirrorView(children.targetUrl);
     const formId = store.forms()[0]?.id ?? '';
     const holds = (rows: number): Promise<void> =>

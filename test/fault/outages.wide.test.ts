@@ -1,7 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createSampleWorkspace } from '../../src/sandbox/sample-workspace.ts';
-import type { Finally } from '../support/child.ts';
 import { ChildPlace } from '../support/child-place.ts';
 import { syncDocument } from '../support/cli-host.ts';
 import { MirrorView } from '../support/mirror-view.ts';
@@ -22,9 +21,9 @@ interface Place {
 }
 
 /** One form with 550 submissions, and its target. */
-async function openPlace(onFinished: Finally, url: string): Promise<Place> {
+async function openPlace(url: string): Promise<Place> {
   const store = createSampleWorkspace({ submissions: 550, forms: 1 });
-  const children = await ChildPlace.open(onFinished, { store });
+  const children = await ChildPlace.open({ store });
   children.env = { ...children.env, TARGET_URL: url };
   return { children, view: new MirrorView(url) };
 }
@@ -46,10 +45,8 @@ describe.skipIf(postgresMissing() || isLent)('PostgreSQL', { timeout: 600_000 },
   });
   afterAll(() => server.stop());
 
-  it('L5: a run that is killed in the middle of a transaction leaves no part of it', async ({
-    onTestFinished,
-  }) => {
-    const place = await openPlace(onTestFinished, await createDatabase(server));
+  it('L5: a run that is killed in the middle of a transaction leaves no part of it', async () => {
+    const place = await openPlace(await createDatabase(server));
     await recover(place);
     await using block = await Block.open(place.children.targetUrl);
     const runs = await countRuns(place);
@@ -61,10 +58,8 @@ describe.skipIf(postgresMissing() || isLent)('PostgreSQL', { timeout: 600_000 },
     await recover(place);
   });
 
-  it('dies in the middle of a transaction: sync reports it in one line, and the next sync continues', async ({
-    onTestFinished,
-  }) => {
-    const place = await openPlace(onTestFinished, await createDatabase(server));
+  it('dies in the middle of a transaction: sync reports it in one line, and the next sync continues', async () => {
+    const place = await openPlace(await createDatabase(server));
     await recover(place);
     place.children.store.setStatus(place.children.store.ids()[3]!, 'PAID');
     await using block = await Block.open(place.children.targetUrl);
@@ -77,10 +72,8 @@ describe.skipIf(postgresMissing() || isLent)('PostgreSQL', { timeout: 600_000 },
     await recover(place);
   });
 
-  it('dies under `start`, which continues without help when the server is back', async ({
-    onTestFinished,
-  }) => {
-    const { children, view } = await openPlace(onTestFinished, await createDatabase(server));
+  it('dies under `start`, which continues without help when the server is back', async () => {
+    const { children, view } = await openPlace(await createDatabase(server));
     const start = children.start(['start'], { SYNC_EVERY: '1s', RECONCILE_EVERY: '2s' });
     await vi.waitFor(async () => {
       expect(await view.ask('SELECT * FROM _mirror_state WHERE revision > 1')).toHaveLength(1);

@@ -1,7 +1,7 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { expect, it, vi } from 'vitest';
+import { expect, it, vi, onTestFinished } from 'vitest';
 import { FormsStore } from '../../src/sandbox/store.ts';
 import type { Child } from '../support/child.ts';
 import { ChildPlace } from '../support/child-place.ts';
@@ -72,12 +72,12 @@ const isLent = ['TEST_REDIS_URL', 'TEST_POSTGRES_URL'].some((name) => name in pr
 it.skipIf(redisMissing() || postgresMissing() || isLent || process.platform !== 'linux')(
   'L5, L7, L11, L13, L15: the laws hold with a killed worker, a flushed and a killed Redis, and sync by hand',
   { timeout: 600_000 },
-  async ({ onTestFinished }) => {
+  async () => {
     const redis = await startRedis();
     onTestFinished(() => redis.stop());
     const store = createStore();
     const apiKey = SECRETS['the key of the API'];
-    const children = await ChildPlace.open(onTestFinished, { store, apiKey });
+    const children = await ChildPlace.open({ store, apiKey });
     const { faults } = children.sandbox;
     const file = `sqlite:${join(children.folder, 'copy.sqlite')}`;
     const database = await createDatabase(await lentPostgres());

@@ -49,7 +49,7 @@ process.exitCode = breaches.length === 0 ? 0 : 1;
 async function onePlace(): Promise<void> {
   const endings: (() => Promise<void> | void)[] = [];
   const store = createSampleWorkspace({ submissions: SUBMISSIONS, seed: seed + killed });
-  const place = await ChildPlace.open((work) => endings.push(work), { store });
+  const place = await ChildPlace.open({ store }, (work) => endings.push(work));
   if (server !== undefined) place.env = { ...place.env, TARGET_URL: await kind?.database(server) };
   try {
     let usualMs = 2_000;

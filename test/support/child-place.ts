@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import { onTestFinished } from 'vitest';
 import type { FormsStore } from '../../src/sandbox/store.ts';
 import { accountOn, type SandboxOptions, startSandbox, type TestSandbox } from './sandbox.ts';
 import { Child, type ChildEnv, type Finally, PROGRAM } from './child.ts';
@@ -24,8 +25,11 @@ export class ChildPlace {
     this.env = accountOn(sandbox, this.folder);
   }
 
-  /** Opens one. After the test, its processes are killed, each by its own ID, and everything is removed. */
-  static async open(onFinished: Finally, options: SandboxOptions = {}): Promise<ChildPlace> {
+  /** Opens one; `onFinished`: from the context of a concurrent test. After the test, its processes are killed, each by its own ID, and everything is removed. */
+  static async open(
+    options: SandboxOptions = {},
+    onFinished: Finally = onTestFinished,
+  ): Promise<ChildPlace> {
     const sandbox = await startSandbox(options);
     const place = new ChildPlace(sandbox);
     onFinished(async () => {
