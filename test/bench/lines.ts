@@ -1,4 +1,4 @@
-import type { Samples, StageName } from './rounds.ts';
+import type { Samples } from './rounds.ts';
 
 /** A line of the table: a ratio of two measurements of one run. */
 export interface Line {
@@ -13,7 +13,7 @@ export interface Line {
 }
 
 /** The stages that a part of the table needs. */
-export const PARTS: Readonly<Record<string, readonly StageName[]>> = {
+export const PARTS = {
   fetch: ['parsed', 'typed-bare', 'fetch'],
   'write-postgres': ['write@postgres', 'copy@postgres'],
   'write-mariadb': ['write@mariadb', 'upsert@mariadb'],
@@ -21,7 +21,10 @@ export const PARTS: Readonly<Record<string, readonly StageName[]>> = {
   'full-postgres': ['fetch', 'write@postgres', 'both@postgres', 'full@postgres'],
   'full-mariadb': ['fetch', 'write@mariadb', 'both@mariadb', 'full@mariadb'],
   latency: ['distant@sqlite', 'distant-parsed'],
-};
+} as const;
+
+/** `<stage>@<kind of target>`, or a stage that needs no target. */
+export type StageName = (typeof PARTS)[keyof typeof PARTS][number];
 
 /** The number of concurrent requests, and how long the source delays each of them in the line about latency. */
 export const DISTANCE = { inFlight: 8, latencyMs: 100 };

@@ -3,39 +3,14 @@ import { join } from 'node:path';
 import { Child } from '../support/child.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { SQL_SERVERS, type TestServer } from '../support/servers.ts';
-import { DISTANCE } from './lines.ts';
+import { DISTANCE, type StageName } from './lines.ts';
 import { CannedSource } from './source/canned-source.ts';
 import type { Measured, StageCall } from './stages/stage.ts';
 
 const STAGE_CHILD = join(import.meta.dirname, 'stage-child.ts');
 
-/** The measurements of rounds: `<stage>@<kind of target>`, or a stage that needs no target. */
-export type StageName =
-  | 'parsed'
-  | 'typed-bare'
-  | 'fetch'
-  | 'write@sqlite'
-  | 'write@postgres'
-  | 'write@mariadb'
-  | 'both@sqlite'
-  | 'both@postgres'
-  | 'both@mariadb'
-  | 'full@mariadb'
-  | 'full@sqlite'
-  | 'full@postgres'
-  | 'distant@sqlite'
-  | 'distant-parsed'
-  | 'copy@postgres'
-  | 'upsert@mariadb';
-
-/** Stages without any code of the program: measured once per round, for all checkouts. */
-const PEERS: ReadonlySet<StageName> = new Set([
-  'parsed',
-  'typed-bare',
-  'distant-parsed',
-  'copy@postgres',
-  'upsert@mariadb',
-]);
+/** Whether a stage has code of the program. The others are measured once per round, for all checkouts. */
+const isOurs = (stage: StageName): boolean => /^(fetch$|(write|both|full|distant)@)/.test(stage);
 
 /** Measures by round; the names are `<stage>.<measure>`. */
 export type Samples = Record<string, Measured[]>;
@@ -66,11 +41,12 @@ export async function measureRounds(options: RoundOptions): Promise<Record<strin
     await using source = await CannedSource.start(options.rows);
     for (let round = 0; round < rounds; round++) {
       for (const stage of stages) {
-        const names = PEERS.has(stage) ? Object.keys(programs).slice(0, 1) : Object.keys(programs);
+        const all = Object.keys(programs);
+        const names = isOurs(stage) ? all : all.slice(0, 1);
         // The first program of one round is the last of the next.
         for (const name of round % 2 === 0 ? names : names.toReversed()) {
           const measured = await runStage(stage, programs[name]!, source, servers, options);
-          const owners = PEERS.has(stage) ? Object.keys(programs) : [name];
+          const owners = isOurs(stage) ? [name] : all;
           for (const one of measured) {
             for (const owner of owners) (samples[owner]![keyOf(stage, one)] ??= []).push(one);
           }

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Line, linesOf, PARTS } from './lines.ts';
 import { machine, memoryLines, queueLines, table, withTable } from './report.ts';
-import { measureRounds, type StageName } from './rounds.ts';
+import { measureRounds } from './rounds.ts';
 import { runCosts } from './stages/memory.ts';
 import { queueCosts } from './stages/queue.ts';
 import { WARM_UP_ROWS } from './source/canned-source.ts';
@@ -78,10 +78,8 @@ const [rows, rounds] = [wholeOf('rows', WARM_UP_ROWS), wholeOf('rounds', 1)];
 const [few = 0, many = 0] = values['memory-rows'].split(',').map(Number);
 const say = (line: string): void => console.error(line);
 
-const order = Object.values(PARTS).flat();
-const stages = [...new Set(order)].filter((stage: StageName) =>
-  parts.some((part) => PARTS[part]?.includes(stage)),
-);
+const chosen = Object.entries(PARTS).filter(([part]) => parts.includes(part));
+const stages = [...new Set(chosen.flatMap(([, names]) => names))];
 const samples = await measureRounds({ stages, programs, rounds, rows, onStage: say });
 const programLines: Record<string, readonly Line[]> = {};
 for (const [name, checkout] of Object.entries(programs)) {
