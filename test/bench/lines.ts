@@ -70,6 +70,13 @@ const COMPARISONS: readonly Comparison[] = [
     measured: 'write@postgres.first',
     against: ['copy@postgres.copy'],
   },
+  {
+    key: 'postgres.committed',
+    what: 'a COPY and a commit for every 2,000 rows, and the index at the end, against bare COPY',
+    goal: LIMIT,
+    measured: 'copy@postgres.committed',
+    against: ['copy@postgres.copy'],
+  },
   ...['first', 'unchanged'].map((time) => ({
     key: `mariadb.${time}`,
     what: `write only, MariaDB, ${time}, against an upsert of every row, 1,000 each`,
