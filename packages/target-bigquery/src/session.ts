@@ -75,7 +75,10 @@ export class BigQuerySession implements Connection {
   }
 
   async query(sql: string, params: readonly Param[] = []): Promise<SqlRow[]> {
-    if (sql === COLUMNS_OF) return this.#columnsOf(String(params[0]));
+    if (sql === COLUMNS_OF) {
+      const each = (params[0] as readonly string[]).map((table) => this.#columnsOf(table));
+      return (await Promise.all(each)).flat();
+    }
     if (sql === RELATIONS) return this.#relations();
     const rows: SqlRow[] = [];
     for await (const page of this.#read(sql, params)) rows.push(...page);
@@ -339,7 +342,7 @@ export class BigQuerySession implements Connection {
     try {
       const path = this.#api.datasetPath(`/tables/${encodeURIComponent(nameOf(table))}`);
       const { schema } = await this.#api.call<Columns>('GET', path);
-      return (schema?.fields ?? []).map(({ name }) => ({ name }));
+      return (schema?.fields ?? []).map(({ name }) => ({ relation: table, name }));
     } catch (error) {
       if (error instanceof BigQueryError && error.isAbsent) return [];
       throw error;

@@ -7,7 +7,7 @@ import type { NamedParam } from './api.ts';
  */
 
 /** Statements that the session answers from the API's lists, which cost nothing. */
-export const COLUMNS_OF = 'columns of $1';
+export const COLUMNS_OF = 'columns of each of $1';
 export const RELATIONS = 'tables and views';
 
 /** Placeholders for the staged rows, and for the condition on the months that contain their stored rows. */

@@ -155,7 +155,7 @@ export interface Dialect {
    * to itself anyway.
    */
   alone(tx: Session): Promise<void>;
-  /** Lists the columns (`name`) of the table whose name is the parameter; no rows if there is no such table. */
+  /** Lists the columns (`relation`, `name`) of the tables in the list that is the parameter. */
   readonly columnsQuery: string;
   /** Lists tables and views: `name` and `kind`, which is `view` for a view. */
   readonly relationsQuery: string;
@@ -292,11 +292,21 @@ export async function* pagesOf(
   } while (last !== undefined);
 }
 
-/** The columns of a table; empty if there is no such table. */
-export async function columnsOf(session: Session, table: string): Promise<Set<string>> {
-  const rows = await session.query(session.dialect.columnsQuery, [table]);
-  return new Set(rows.map(({ name }) => textOf(name)));
+/** The columns of each of these tables; empty if there is no such table. */
+export async function columnsOfEach(
+  session: Session,
+  tables: readonly string[],
+): Promise<Map<string, Set<string>>> {
+  const columns = new Map(tables.map((table) => [table, new Set<string>()]));
+  if (tables.length === 0) return columns;
+  for (const { relation, name } of await session.query(session.dialect.columnsQuery, [tables]))
+    columns.get(textOf(relation))?.add(textOf(name));
+  return columns;
 }
+
+/** The columns of a table; empty if there is no such table. */
+export const columnsOf = async (session: Session, table: string): Promise<Set<string>> =>
+  (await columnsOfEach(session, [table])).get(table) ?? new Set();
 
 /** Tables and views by name. */
 export async function relationsOf(session: Session): Promise<Map<string, 'table' | 'view'>> {

@@ -63,7 +63,7 @@ export interface SqlStoreOptions {
 /** A form, found when it is opened. */
 interface FoundForm extends FormRecord {
   readonly columns: ReadonlySet<string>;
-  /** Opening it has made its table. */
+  /** Opening it has made its table, and its views. */
   readonly isNew: boolean;
   readonly losses: readonly string[];
   /** Null: open for reading. */
@@ -106,6 +106,7 @@ export class SqlForm implements OpenForm {
   /** See {@link saltOf}; null until a digest is needed. */
   #salt: string | null = null;
   #isIndexed = false;
+  readonly #isNew: boolean;
   /** The next rows may be new: the table was just made, and all rows since were new. */
   #expectsNew: boolean;
 
@@ -113,7 +114,8 @@ export class SqlForm implements OpenForm {
     [this.#database, this.#options] = [database, options];
     [this.losses, this.#lease, this.#revision] = [found.losses, found.lease, found.revision];
     [this.#state, this.#fields, this.#stored] = [found.state, found.fields, found];
-    [this.#columns, this.#expectsNew] = [new Set(found.columns), found.isNew];
+    [this.#columns, this.#isNew] = [new Set(found.columns), found.isNew];
+    this.#expectsNew = this.#isNew;
   }
 
   get state(): FormState {
@@ -341,7 +343,8 @@ export class SqlForm implements OpenForm {
     ]);
     const viewsDigest = createHash('sha256').update(shown).digest('base64url');
     if (viewsDigest === this.#state.viewsDigest) return [];
-    const doubted = this.#state.viewsDigest === null ? place : null;
+    // The views that a new table got with it are up to date, except for its columns.
+    const doubted = this.#state.viewsDigest === null && !this.#isNew ? place : null;
     const behind = await this.#database.transaction((tx) =>
       makeViews(tx, history === 'full', doubted),
     );

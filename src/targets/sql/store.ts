@@ -24,6 +24,7 @@ import type { Database } from './database.ts';
 import {
   change,
   columnsOf,
+  columnsOfEach,
   insert,
   relationsOf,
   type Session,
@@ -100,12 +101,14 @@ export class SqlStore implements Store {
       const held = await formRecords(database);
       const ids = held.map(({ state }) => state.formId);
       const runsById = await newestRuns(database, ids, runs);
+      const places = held.map(({ state }) => state.place);
+      const columnsIn = await columnsOfEach(database, places);
       for (const { state: kept, fields } of held) {
         const isThere = relations.get(kept.place) === 'table';
         const { state: before, rows } = isThere
           ? await stateWithRows(database, kept)
           : { state: kept, rows: {} };
-        const columns = await columnsOf(database, kept.place);
+        const columns = columnsIn.get(kept.place) ?? new Set();
         const losses = lossesOf(before, { isThere, columns, fields, rows });
         // The next run that opens the form reports the losses and reads the rows again.
         const state = losses.length === 0 ? before : distrust(before);

@@ -2,7 +2,7 @@ import { SYSTEM_COLUMNS, viewLabels } from '../../mirror/column-names.ts';
 import { AGREEMENT_RECORD } from '../../mirror/port.ts';
 import {
   type BatchColumn,
-  columnsOf,
+  columnsOfEach,
   type ColumnType,
   type Dialect,
   quoted,
@@ -267,11 +267,13 @@ function answerSelect(
 
 /** The forms whose tables exist. */
 export async function viewedForms(tx: Session): Promise<ViewedForm[]> {
-  const forms: ViewedForm[] = [];
-  for (const { state, fields } of await formRecords(tx)) {
-    const { formId, slug, name, place } = state;
-    const columns = await columnsOf(tx, place);
-    if (columns.has('id')) forms.push({ formId, slug, name, table: place, columns, fields });
-  }
-  return forms;
+  const records = await formRecords(tx);
+  const columnsIn = await columnsOfEach(
+    tx,
+    records.map(({ state }) => state.place),
+  );
+  return records.flatMap(({ state: { formId, slug, name, place: table }, fields }) => {
+    const columns = columnsIn.get(table);
+    return columns?.has('id') === true ? [{ formId, slug, name, table, columns, fields }] : [];
+  });
 }

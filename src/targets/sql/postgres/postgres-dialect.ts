@@ -87,8 +87,8 @@ export const postgresDialect: Dialect = {
     );
   },
 
-  columnsQuery:
-    'SELECT attname AS name FROM pg_attribute WHERE attrelid = to_regclass(quote_ident($1)) AND attnum > 0 AND NOT attisdropped',
+  columnsQuery: `SELECT t.name AS relation, a.attname AS name FROM jsonb_array_elements_text($1::jsonb) AS t(name)
+    JOIN pg_attribute AS a ON a.attrelid = to_regclass(quote_ident(t.name)) WHERE a.attnum > 0 AND NOT a.attisdropped`,
   relationsQuery: `SELECT relname AS name, CASE relkind WHEN 'v' THEN 'view' END AS kind FROM pg_class
     WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f')`,
 

@@ -63,7 +63,8 @@ export const sqliteDialect: Dialect = {
   among: (expression, param) => `${expression} IN (SELECT value FROM json_each(${param}))`,
   async alone() {},
 
-  columnsQuery: 'SELECT name FROM pragma_table_info($1)',
+  columnsQuery:
+    'SELECT t.value AS relation, p.name AS name FROM json_each($1) AS t, pragma_table_info(t.value) AS p',
   relationsQuery: "SELECT name, type AS kind FROM sqlite_schema WHERE type IN ('table', 'view')",
 
   exact: int64,
