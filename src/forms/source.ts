@@ -1,3 +1,4 @@
+import { LinkedSignal } from '../base/clock.ts';
 import { MirrorError } from '../base/errors.ts';
 import type { Form, Json, SubmissionItem } from '../mirror/types.ts';
 import { FormsApiError, unusableError } from './errors.ts';
@@ -78,8 +79,13 @@ export class Source {
   }
 
   /** One page, newest first if the source can sort. `size`: how many items the first page showed; 0: not known. */
-  async page(query: ListQuery, page = 1, size = 0): Promise<Page> {
-    const { items, total, totalPages, limit, serverMs } = await this.#sorted(query, page);
+  page(query: ListQuery, page = 1, size = 0): Promise<Page> {
+    return this.#page(query, page, size, this.signal);
+  }
+
+  async #page(query: ListQuery, page: number, size: number, signal: AbortSignal): Promise<Page> {
+    const listed = await this.#sorted(query, page, signal);
+    const { items, total, totalPages, limit, serverMs } = listed;
     // A full page may look like the last one because the list's total is too low; the next page shows it.
     const isFull = items.length >= Math.min(PAGE, limit, size === 0 ? PAGE : size);
     const isLast = items.length === 0 || (page >= totalPages && !isFull);
@@ -88,38 +94,43 @@ export class Source {
 
   /**
    * The pages of a list in their order. A response can end the list early, but cannot prolong it. `first`: the first page, if it
-   * was just read. `ahead`: how many pages are requested before they are needed; 1 means none.
+   * was just read. `ahead`: how many pages are requested before they are needed; 1 means none. When the list ends, or its reader
+   * stops, pages that are still on their way are given up.
    */
   async *pages(
     query: ListQuery,
     first?: Page,
     ahead = 2 * this.concurrency,
   ): AsyncGenerator<Page, void, undefined> {
+    using unneeded = new LinkedSignal(this.signal);
     const coming: Promise<Page>[] = [];
     const shown = new Set<string>();
     let [next, size, idle] = [1, 0, 0];
-    const ask = (given?: Page): void => {
-      const asked = given === undefined ? this.page(query, next, size) : Promise.resolve(given);
+    const ask = (asked = this.#page(query, next, size, unneeded.signal)): void => {
       asked.catch(() => {}); // It is awaited in its turn, or no longer needed.
       next++;
       coming.push(asked);
     };
-    ask(first);
-    for (let asked = coming.shift(); asked !== undefined; asked = coming.shift()) {
-      const page = await asked;
-      const ends = [page.items.at(0), page.items.at(-1)].map((item) => item?.key).join('\n');
-      idle = shown.has(ends) ? idle + 1 : 0;
-      shown.add(ends);
-      const isLast = page.isLast || idle >= MOST_IDLE;
-      size ||= Math.max(1, page.items.length);
-      const follow = (): void => {
-        while (coming.length < ahead && (next - 1) * size < page.total) ask();
-      };
-      if (ahead > 1 && !isLast) follow();
-      yield { ...page, isLast };
-      if (isLast) return;
-      follow();
-      if (coming.length === 0) ask();
+    ask(first && Promise.resolve(first));
+    try {
+      for (let asked = coming.shift(); asked !== undefined; asked = coming.shift()) {
+        const page = await asked;
+        const ends = [page.items.at(0), page.items.at(-1)].map((item) => item?.key).join('\n');
+        idle = shown.has(ends) ? idle + 1 : 0;
+        shown.add(ends);
+        const isLast = page.isLast || idle >= MOST_IDLE;
+        size ||= Math.max(1, page.items.length);
+        const follow = (): void => {
+          while (coming.length < ahead && (next - 1) * size < page.total) ask();
+        };
+        if (ahead > 1 && !isLast) follow();
+        yield { ...page, isLast };
+        if (isLast) return;
+        follow();
+        if (coming.length === 0) ask();
+      }
+    } finally {
+      unneeded.abort(new MirrorError('CANCELLED', 'The list has ended.'));
     }
   }
 
@@ -277,9 +288,9 @@ export class Source {
   }
 
   /** A page of a list, newest first if the source can sort; an empty page if the list has become shorter. */
-  async #sorted(query: ListQuery, page: number): Promise<Listed> {
+  async #sorted(query: ListQuery, page: number, signal: AbortSignal): Promise<Listed> {
     try {
-      return await this.#list(query, page, { isSorted: this.maySort });
+      return await this.#list(query, page, { isSorted: this.maySort, signal });
     } catch (error) {
       const isRefused = error instanceof FormsApiError && error.status === 400;
       // The list became shorter during a request, and this server refuses a page beyond the last one.
@@ -287,14 +298,14 @@ export class Source {
         return { items: [], total: 0, totalPages: page - 1, limit: PAGE, serverMs: null };
       if (!isRefused || !this.maySort) throw error;
       this.maySort = false;
-      return this.#sorted(query, page);
+      return this.#sorted(query, page, signal);
     }
   }
 
   #list(
     { formId, status, dateFrom, dateTo }: ListQuery,
     page: number,
-    { limit = PAGE, isSorted = false, once = false },
+    { limit = PAGE, isSorted = false, once = false, signal = this.signal },
   ): Promise<Listed> {
     const request = getRequest('/submissions', [
       ['formId', formId],
@@ -306,7 +317,8 @@ export class Source {
       ['sortBy', isSorted ? 'submittedAt' : undefined],
       ['sortOrder', isSorted ? 'desc' : undefined],
     ]);
-    return this.#http.json(request, { ...this.#call, once }, (json, response) => {
+    const call = { ...this.#call, signal, once };
+    return this.#http.json(request, call, (json, response) => {
       const wire = readList(json, request, response);
       if (wire === undefined) return undefined;
       const items = wire.items.map((item) =>
