@@ -27,10 +27,14 @@ export class Workspace {
   readonly #list: AsyncGenerator<Page>;
   readonly #pages: Promise<Page>[] = [];
   readonly #seen = new Set<string>();
+  /** How many submissions were shown again on a further page, and the total that the last page named. */
+  #repeated = 0;
+  #total: number;
 
   private constructor(askedAtMs: number, statuses: Counts | null, first: Page, source: Source) {
     [this.askedAtMs, this.statuses, this.first] = [askedAtMs, statuses, first];
     this.#list = source.pages({}, first, 1);
+    this.#total = first.total;
   }
 
   /** Counts first: a submission that arrives in between can only add to the stored ones. */
@@ -52,10 +56,20 @@ export class Workspace {
     return { ...this.first, items: pages.flatMap(({ items }) => items), isLast };
   }
 
+  /**
+   * False if a deletion may have moved a submission from a page that was not read yet to one that was. A newcomer moves one to the
+   * next page, where it is shown again.
+   */
+  get isGapless(): boolean {
+    return this.#repeated === this.#total - this.first.total;
+  }
+
   async #next(): Promise<Page> {
     const { value: page } = (await this.#list.next()) as IteratorYieldResult<Page>;
     const items = page.items.filter(({ key }) => !this.#seen.has(key));
     for (const { key } of items) this.#seen.add(key);
+    this.#repeated += page.items.length - items.length;
+    this.#total = page.total;
     return { ...page, items };
   }
 }
@@ -163,8 +177,8 @@ export const newIn = ({ items }: Page, { formIds, topMs }: Rest): string[] =>
   );
 
 /**
- * No submission of these forms was created after this time, according to the newest ones. Null if they are all submissions, and none is of
- * these forms.
+ * No submission of these forms was created after this time, according to the newest ones. Null if those are all that exist, and
+ * none is of these forms.
  */
 export function topOf(page: Page, formIds: readonly string[]): number | null {
   const own = page.items.filter(({ submission }) => formIds.includes(submission?.formId ?? ''));

@@ -264,6 +264,7 @@ async function judge(
     difference.isUnsure = true;
     break;
   }
+  if (!workspace.isGapless) difference.isUnsure = true;
   const beyond = {
     formIds: rest,
     topMs: topOf(await workspace.newest(), rest),

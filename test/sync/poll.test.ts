@@ -84,6 +84,24 @@ it('L16: reads as many of the newest pages as newcomers fill, so that their form
   expect(found.syncs.every(({ polled }) => polled === undefined)).toBe(true);
 });
 
+it('L17: finds a newcomer that a deletion between two of the newest pages moved out of sight', async () => {
+  let onNextPage = (): void => {};
+  const { source, poll, insert } = await openMirror(undefined, {
+    onRequest: ({ query }) => {
+      if (!query.has('formId') && query.get('page') === '2') onNextPage();
+    },
+  });
+  insert(FORMS);
+  const others = Array.from({ length: 100 }, (_, nth) => insert(1 + (nth % (FORMS - 1))));
+  // It makes up for the newcomer in every count.
+  deleteOne(source);
+  onNextPage = () => {
+    onNextPage = () => {};
+    source.delete(others.at(-1) ?? '');
+  };
+  expect((await poll()).syncs.map(({ formId }) => formId)).toContain(`frm-${FORMS}`);
+});
+
 /** Stores a row, as the unfinished run of another process does. */
 async function store(app: App, target: string, id: string, place: number): Promise<void> {
   const { store: into } = await app.target(target);
