@@ -147,12 +147,15 @@ it('L17: a running mirror shows refused status changes, and is not healthy while
     expect(page).toMatch(/[1-9]\d* refused status changes/);
     expect(page).toContain('<h3>Recent runs</h3>');
   }, SOON);
-  expect(await json('/api/status')).toMatchObject({
-    state: 'attention',
-    source: { heardAt: expect.any(String) },
-    targets: [{ isReadable: true }, { isReadable: true }],
-    queue: { backend: 'embedded', isReachable: true, nextPollAt: expect.any(String) },
-  });
+  // The page reads the list itself; the report follows with its next reading.
+  await vi.waitFor(async () => {
+    expect(await json('/api/status')).toMatchObject({
+      state: 'attention',
+      source: { heardAt: expect.any(String) },
+      targets: [{ isReadable: true }, { isReadable: true }],
+      queue: { backend: 'embedded', isReachable: true, nextPollAt: expect.any(String) },
+    });
+  }, SOON);
   sandbox.faults.add({ status: 401, times: Infinity });
   await vi.waitFor(async () => {
     const problems = [{ code: 'FORMS_UNAUTHORIZED' }];
