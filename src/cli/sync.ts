@@ -2,6 +2,7 @@ import type { App } from '../app.ts';
 import type { FormPlan } from '../sync/planner.ts';
 import type { PollReport, SyncJob } from '../sync/poll.ts';
 import type { RunReport } from '../sync/run-form.ts';
+import { RUNS_AT_ONCE } from '../sync/target.ts';
 import type { WriteBackReport } from '../sync/write-back.ts';
 import type { CommandCall, ExitCode, PlaceOptions } from './host.ts';
 import { copyName } from './lines.ts';
@@ -21,9 +22,6 @@ import {
 
 /** The second poll finds what the runs of the first have settled. */
 const MOST_POLLS = 2;
-
-/** How many runs a target has at the same time: one waits for the source while the other writes. */
-const RUNS_AT_ONCE = 2;
 
 /** How long a run waits for another process that writes to the same form. */
 const WAIT_MS = 60_000;

@@ -192,8 +192,8 @@ export class FormsHttp implements AsyncDisposable {
     throwIfAborted(signal);
     // At once: before the next request begins, it must be known that the source asks to wait.
     if (!isSuccess(response.status)) throw this.#refused(request, response);
-    // undici sends a connection's next request only in the next turn of the event loop. Without these two, the pages that arrive at
-    // the same time would be parsed before it, while the source waits.
+    // undici sends the next request over a connection in the next turn of the event loop. Two turns let it do so before this page,
+    // and others that arrived with it, are parsed.
     await nextTurn();
     await nextTurn();
     throwIfAborted(signal);

@@ -94,8 +94,9 @@ export class Source {
 
   /**
    * The pages of a list in their order. A response can end the list early, but cannot prolong it. `first`: the first page, if it
-   * was just read. `ahead`: how many pages are requested before they are needed; 1 means none. When the list ends, or its reader
-   * stops, pages that are still on their way are given up.
+   * was just read. `ahead`: how many pages are requested before they are needed; 1 means none. By default twice as many as can be in
+   * flight, so that requests continue while a batch is stored. When the list ends, or its reader stops, pages that are still on
+   * their way are given up.
    */
   async *pages(
     query: ListQuery,

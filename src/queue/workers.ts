@@ -7,16 +7,17 @@ import { MirrorError, safeText, toMirrorError } from '../base/errors.ts';
 import { withLogFields } from '../base/logger.ts';
 import { retryDelayMs } from '../base/retry.ts';
 import type { JobSubject } from '../sync/events.ts';
+import { RUNS_AT_ONCE } from '../sync/target.ts';
 import { unreachable } from './backends.ts';
 import { kindOf, queueName, retryPolicy, syncData, type SyncOrder, writeBackData } from './jobs.ts';
 import { addSyncs, addWriteBacks, hasRun, type OneQueue, type QueueContext } from './queues.ts';
 import { untilPoll } from './schedule.ts';
 
 /**
- * How many jobs of a queue a process works on at the same time. Of two runs, one waits for the source while the other writes. A
- * comparison uses the requests and the memory of a process for long, so there is one.
+ * How many jobs of a queue a process works on at the same time. A comparison uses its requests and its memory for long, so there is
+ * one.
  */
-const AT_ONCE = { poll: 1, sync: 2, comparison: 1, 'write-back': 2 };
+const AT_ONCE = { poll: 1, sync: RUNS_AT_ONCE, comparison: 1, 'write-back': 2 };
 
 /** The name of this process among the workers. */
 const WORKER = `${hostname()}-${process.pid}`;

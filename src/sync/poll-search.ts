@@ -23,6 +23,7 @@ export class Workspace {
   readonly askedAtMs: number;
   /** Null if they cannot be counted. */
   readonly statuses: Counts | null;
+  /** The newest submissions, as far as one response shows them. */
   readonly first: Page;
   readonly #list: AsyncGenerator<Page>;
   readonly #pages: Promise<Page>[] = [];

@@ -308,7 +308,8 @@ async function judge(
   // No form explains the difference. If the workspace still shows it, it belongs to none of them.
   const again = await askCounts(source, {});
   const total = await source.count({});
-  const isStill = total === first.total && isDeepStrictEqual(again, workspace.statuses);
+  const isStill =
+    workspace.isGapless && total === first.total && isDeepStrictEqual(again, workspace.statuses);
   if (isStill) await REST.change(store, () => beyond);
   return open(found);
 }

@@ -46,6 +46,9 @@ export async function requireUnpaused({ store, name }: Target, form: FormIdentit
   throw pausedError(pause, form.slug, name);
 }
 
+/** How many runs a process has in a target at the same time: of two, one waits for the source while the other writes. */
+export const RUNS_AT_ONCE = 2;
+
 /** How long to wait for another process that writes to the form. */
 export interface Waiting {
   readonly waitMs: number;

@@ -84,8 +84,9 @@ function valueOf({ text, row }: StateRow): unknown {
   }
   throw new MirrorError(
     'TARGET_FAILED',
-    `Row ${row + 1} of the hidden tab "${STATE_TITLE}" is damaged, so nothing is written into the spreadsheet. Restore it with Edit › ` +
-      'Undo or File › Version history. If you cannot, delete that tab and the tabs of the forms, and they are copied again. ' +
+    `Row ${row + 1} of the mirror's hidden tab ("${STATE_TITLE}", unless someone renamed it) is damaged. Until you restore it with ` +
+      'Edit › Undo or File › Version history, the mirror writes nothing that depends on it. If you cannot, delete that tab and the ' +
+      'tabs of the forms, and they are copied again. ' +
       FORGET_AGAIN,
     { retryable: false },
   );

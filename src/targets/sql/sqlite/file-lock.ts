@@ -5,6 +5,7 @@ import { isBusy } from './sqlite-errors.ts';
 export function lockFile(path: string): (() => void) | null {
   const lock = new DatabaseSync(path);
   try {
+    // A journal on disk, though empty, would be synced when the lock is released.
     lock.exec(
       'PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE',
     );
