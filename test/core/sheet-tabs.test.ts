@@ -180,7 +180,7 @@ describe('the Mirror and Summary tabs', () => {
         code: 'TARGET_FAILED',
         retryable: false,
         message: expect.stringMatching(
-          `^Row ${damaged + 1} of the hidden tab "forms-mirror data" is damaged, .*Version history`,
+          `^Row ${damaged + 1} of the mirror's hidden tab \\("forms-mirror data", .*\\) is damaged\\. .*Version history`,
         ),
       };
       await expect(run({ rows: [row('c', {})] })).rejects.toMatchObject(failure);
