@@ -5,6 +5,7 @@ import {
   agreed,
   isDue,
   isEmpty,
+  oldestReading,
   sumOf,
   type Tally,
 } from '../mirror/form-state.ts';
@@ -41,17 +42,22 @@ export async function sync(work: Work): Promise<void> {
   if (first.isLast) await learnLists(work, first, isReading);
 
   // 1. Due: the ranges that are flagged, the newest last.
+  const wasRead = oldestReading(form.state) !== null;
   if (isReading) await readDue(work, first);
+  // Each range was proven after `startMs`, so everything was stored as of then. What a first reading proves is less: it cannot
+  // notice that a submission with an old date takes the place of another.
+  const isCompared = wasRead && (oldestReading(form.state) ?? -Infinity) >= startMs;
 
   // The newest submissions of a poll are on the form's first page only if the list is sorted. The poll knew nothing of what people
   // changed since, which took the claim back.
   const isAsPolled = !isReading && profile.now.isSorted && form.state.submissionsAsOfMs !== null;
   let polled = isAsPolled ? asked.polled : undefined;
-  if (polled?.statuses === null) {
-    const { total } = await readNewest(work, first);
+  if (isCompared || polled?.statuses === null) {
+    const { total } = await readNewest(work, isCompared ? undefined : first);
     noteTotal(work, total);
+    const onStatuses = isCompared || profile.now.hasWorkspaceStatuses === true;
     if (accountedInAll(form.state.tally) === total)
-      return agree(work, polled.atMs, profile.now.hasWorkspaceStatuses === true);
+      return agree(work, polled?.atMs ?? startMs, onStatuses);
     polled = undefined;
   }
   let before: Counts | null = null;
