@@ -57,9 +57,9 @@ export function excuseFor(
   // The state at the time of the claim: it may have changed since then.
   const there = event.entered;
   const isTogether = groups.together && !claim.isWhole;
-  // Some poll asks for submissions of forms that the copy does not have: a change since then, before this one, may hide
-  // it.
-  const othersFrom = claim.polledAt.findLast((at) => at <= event.at) ?? 0;
+  // A poll learns what changed in forms that the copy does not have, or if other forms changed, too, the poll after it does. A
+  // change since then, before this one, may hide it.
+  const othersFrom = claim.polledAt.filter((at) => at <= event.at).at(-2) ?? 0;
   // Counts are requested before the newest submissions are read: one that came in between is stored, and hides nothing.
   const others = source.events.filter(
     ({ id, formId, isNewcomer, at }) =>

@@ -446,6 +446,7 @@ export class History {
     );
     if (kinds.length === 0) return;
     const quiet = this.#step;
+    const { excused } = this.tally;
     this.#step = undefined;
     const poll = async (): Promise<void> => {
       // Polls are minutes apart: a lease of a dead process has expired.
@@ -484,7 +485,9 @@ export class History {
     }
     const requests = this.world.sent.length;
     const [held] = this.#workers.all;
-    if (held !== undefined && claims.every(({ except }) => except === 0)) {
+    // A poll that finds one of several changes that canceled each other brings out the next.
+    const isQuiet = this.tally.excused === excused && claims.every(({ except }) => except === 0);
+    if (held !== undefined && isQuiet) {
       await this.#run([{ process: held.process, work: () => held.worker.poll() }]);
       const asked = this.world.sent.slice(requests);
       if (asked.length > 8) this.#break(`L16: a quiet poll asks ${asked.join('; ')}`);
@@ -602,7 +605,7 @@ export class History {
 
   #askedJustNow(): Asked {
     const [askedTo, polledAt] = [this.#source.now, this.#polledAt];
-    return { askedTo, knownUntil: this.#lookedAt, polledAt };
+    return { askedTo, knownUntil: this.#lookedAt, polledAt, excused: new Set() };
   }
 
   readonly #met = new Map<string, Asked>();

@@ -20,6 +20,8 @@ export interface Asked {
   readonly knownUntil: number;
   /** When polls began. */
   readonly polledAt: readonly number[];
+  /** What was excused when the claim was observed before: the change that hid it may be stored by now. */
+  readonly excused: Set<string>;
 }
 
 /** A claim of the program about a form in a target, and its time (milliseconds; null: it claims nothing). */
@@ -103,13 +105,15 @@ export function judgeClaim(
     aspect: Unseen,
     text: string,
   ): void => {
+    const key = `${aspect} ${submission.id}`;
     const excuse = excuseFor(source, copy, submission, aspect, claim, groups);
-    if (excuse === null) {
+    if (excuse === null && !claim.excused.has(key)) {
       breaches.push(`${law}: ${claimed}, but ${text}`);
       return;
     }
     isExcused = true;
-    onExcuse(excuse);
+    claim.excused.add(key);
+    if (excuse !== null) onExcuse(excuse);
   };
   let [ghosts, blocked] = [0, 0];
   for (const submission of source.submissions.values()) {

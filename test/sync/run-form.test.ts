@@ -100,6 +100,25 @@ it('L16: agrees in few requests with a form that gets a submission before each r
   expect(run.requests).toBeLessThan(20);
 });
 
+it('a row comparison asks for no counts by status, and a first copy does', async () => {
+  const source = spreadStore(1, 300);
+  const statuses: (string | null)[] = [];
+  const { app, formId } = await openApp({
+    store: source,
+    onRequest: ({ path, query }) => {
+      if (path.startsWith('/submissions')) statuses.push(query.get('status'));
+    },
+  });
+  const compare = () => app.run({ formId, target: 'default' }, { isFull: true }, signal);
+  const asked = async () => {
+    statuses.length = 0;
+    expect(await compare()).toMatchObject({ outcome: 'ok', isWhole: true });
+    return statuses.filter((status) => status !== null).length;
+  };
+  expect(await asked()).toBe(6);
+  expect(await asked()).toBe(0);
+});
+
 it('L8: a run with accepted deletions looks for those that were held before', async () => {
   const source = spreadStore(1, 400);
   const { app, formId } = await openApp({ store: source });
