@@ -94,7 +94,7 @@ function taskOf(context: QueueContext, { kind, target }: OneQueue, job: Job): Ta
     };
   }
   const isHere = (one: SyncOrder): boolean => one.target === target && kindOf(one) === kind;
-  const order = ownPayload(context, job, syncData.refine(isHere));
+  const order = ownPayload(context, job, syncData, isHere);
   return {
     subject: { step: 'sync', formId: order.formId, target },
     async work(stop) {
@@ -181,9 +181,10 @@ function ownPayload<Schema extends z.ZodType>(
   { logger }: QueueContext,
   job: Job,
   schema: Schema,
+  isHere: (payload: z.infer<Schema>) => boolean = () => true,
 ): z.infer<Schema> {
   const parsed = schema.safeParse(job.data);
-  if (parsed.success) return parsed.data;
+  if (parsed.success && isHere(parsed.data)) return parsed.data;
   const refusal = 'A job is refused: it was written by another program or version.';
   logger.warn({ queue: job.queueName, job: safeText(job.id ?? '', 100) }, refusal);
   throw new UnrecoverableError(refusal);

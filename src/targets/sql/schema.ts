@@ -4,10 +4,10 @@ import type { FormState } from '../../mirror/form-state.ts';
 import type { Database } from './database.ts';
 import {
   type BatchColumn,
+  columnsOfEach,
   insert,
   numberOf,
   quoted,
-  relationsOf,
   type Session,
   type SqlField,
   type SqlRow,
@@ -49,19 +49,21 @@ export async function ensureSchema(database: Database): Promise<void> {
  * files. Throws OTHER_SCHEMA for a target that another build wrote.
  */
 export async function readSchema(database: Database): Promise<'none' | 'ours' | 'erased'> {
-  const relations = await relationsOf(database);
-  if (!relations.has('_mirror_records')) return 'none';
+  const columns = await columnsOfEach(database, TABLES);
+  const isThere = (table: string): boolean => (columns.get(table)?.size ?? 0) > 0;
+  if (!isThere(RECORDS)) return 'none';
   const rows = await database.query(
     `SELECT name, value FROM _mirror_records WHERE name IN ('${VERSION}', '${SCRUB}')`,
   );
   const found = new Map(rows.map(({ name, value }) => [textOf(name), JSON.parse(textOf(value))]));
   if (!found.has(VERSION)) return 'none';
   if (found.get(VERSION) !== SCHEMA) throw otherSchema(database.dialect.product);
-  if (!TABLES.every((name) => relations.has(name))) return 'none';
+  if (!TABLES.every(isThere)) return 'none';
   return found.has(SCRUB) ? 'erased' : 'ours';
 }
 
-const TABLES = ['state', 'entries', 'versions', 'runs', 'records'].map((name) => `_mirror_${name}`);
+const RECORDS = '_mirror_records';
+const TABLES = ['_mirror_state', '_mirror_entries', '_mirror_versions', '_mirror_runs', RECORDS];
 
 /** Has an erasure's bytes removed from the files, also if its process is killed after this transaction. */
 export const scrubLater = (tx: Session): Promise<void> => writeRecord(tx, SCRUB, 'due');

@@ -229,27 +229,24 @@ export class SqlStore implements Store {
     const [known] = await formRecords(tx, id);
     // Keeps other processes from taking the name before it is chosen.
     if (known === undefined) await tx.dialect.alone(tx);
-    const relations = await relationsOf(tx);
     const form = known ?? {
       revision: 0,
-      state: newFormState({
-        formId: id,
-        slug,
-        name,
-        place: await this.#place(tx, identity, relations),
-      }),
+      state: newFormState({ formId: id, slug, name, place: await this.#place(tx, identity) }),
       fields: [],
     };
     const { fields } = form;
     const before = { ...form.state, slug, name };
-    const isThere = relations.get(before.place) === 'table';
+    let columns = await columnsOf(tx, before.place);
+    const isThere = columns.size > 0;
     // Before the table, for a database that commits with it: a table without a record would count as a loss.
     if (known === undefined) {
       const row = { form_id: id, revision: 0, state: JSON.stringify(before), fields: '[]' };
       await insert(tx, '_mirror_state', [row]);
     }
-    if (!isThere) await createTable(tx, before.place);
-    const columns = await columnsOf(tx, before.place);
+    if (!isThere) {
+      await createTable(tx, before.place);
+      columns = await columnsOf(tx, before.place);
+    }
     const tally = await countTally(tx, before);
     // A person who has dropped the table has decided.
     if (isThere && tally.forgotten < before.tally.forgotten)
@@ -271,11 +268,8 @@ export class SqlStore implements Store {
   }
 
   /** A free name for the table of a new form. Throws if a form's table exists without a record. */
-  async #place(
-    tx: Session,
-    form: FormIdentity,
-    relations: ReadonlyMap<string, 'table' | 'view'>,
-  ): Promise<string> {
+  async #place(tx: Session, form: FormIdentity): Promise<string> {
+    const relations = await relationsOf(tx);
     const taken = new Set([...OURS, ...relations.keys()].map((each) => each.toLowerCase()));
     const places = new Set((await formRecords(tx)).map(({ state: { place } }) => place));
     for (const place of places) taken.add(place);
