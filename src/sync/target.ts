@@ -46,8 +46,8 @@ export async function requireUnpaused({ store, name }: Target, form: FormIdentit
   throw pausedError(pause, form.slug, name);
 }
 
-/** How many runs a process has in a target at the same time: of two, one waits for the source while the other writes. */
-export const RUNS_AT_ONCE = 2;
+/** How many runs a process has in a target at the same time: while one writes, others wait for the source. Each takes some 10 MB. */
+export const RUNS_AT_ONCE = 4;
 
 /** How long to wait for another process that writes to the form. */
 export interface Waiting {
