@@ -95,7 +95,7 @@ const ROWS = {
     graceMs: REPAIR_MS,
     title: 'Not proven complete',
     meaning:
-      'The source gave no proof that nothing was missed: the list changed too much, hides submissions, or shows some twice.',
+      'The source gave no proof that nothing was missed: the list changed too much, hides submissions, or shows some twice. In a spreadsheet: people moved rows or deleted columns during a write.',
     remedy: 'The submissions that were read are stored. The next run tries again.',
   },
   FORM_GONE: {

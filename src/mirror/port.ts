@@ -1,4 +1,4 @@
-import type { MirrorError } from '../base/errors.ts';
+import { MirrorError } from '../base/errors.ts';
 import type { FormState, OutcomeName } from './form-state.ts';
 import type { Cell, Form, FormIdentity, SelectedField, Row } from './types.ts';
 
@@ -9,6 +9,16 @@ import type { Cell, Form, FormIdentity, SelectedField, Row } from './types.ts';
 
 /** The record of when the workspace last agreed with a target, and on which forms. */
 export const AGREEMENT_RECORD = 'poll agreement';
+
+/**
+ * People rearranged the target during a write. Everything that was stored stays; whoever opens the form again finds what is lost, and
+ * every range is due.
+ */
+export class Rearranged extends MirrorError {
+  constructor(message: string) {
+    super('RUN_INCOMPLETE', message);
+  }
+}
 
 /** One target, open. */
 export interface Store extends AsyncDisposable {
@@ -126,7 +136,7 @@ export interface OpenForm extends ReadForm {
   take(rows: readonly Row[]): Promise<readonly Row[]>;
   /**
    * Stores a change, all or nothing. Rejects with TARGET_BUSY if it has something to write, and another writer has committed since
-   * this one opened the form. A row that the target refuses because of the row itself is listed as `rejected`. A target that refuses
+   * this one opened the form, and with {@link Rearranged}. A row that the target refuses because of the row itself is listed as `rejected`. A target that refuses
    * rows for a reason of its own has failed (L6).
    */
   commit(change: Change): Promise<Applied>;

@@ -1,4 +1,4 @@
-import type { Applied, Run, TargetNotice } from '../mirror/port.ts';
+import { type Applied, Rearranged, type Run, type TargetNotice } from '../mirror/port.ts';
 import type { ProblemCode } from '../base/catalogue.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { shellOption } from '../base/printable.ts';
@@ -14,7 +14,7 @@ import {
 } from '../mirror/form-state.ts';
 import { noteGone, openForWriting } from './open-form.ts';
 import { loadProfile } from './profile.ts';
-import { NOTHING_APPLIED, type Sink } from './sink.ts';
+import { NOTHING_APPLIED, plus, type Sink } from './sink.ts';
 import { sync } from './sync.ts';
 import { type Target, whileBusy } from './target.ts';
 import type { Difference } from './compare.ts';
@@ -40,10 +40,25 @@ export interface RunReport extends Run {
 }
 
 /**
- * One run: brings a form in a target up to date, and records the result. Never rejects: failures are in the report, and the rows
- * stored before stay.
+ * Brings a form in a target up to date. If people rearrange the target during a write, there is a second run, which finds what that
+ * changed. Never rejects: failures are in the report, and the rows stored before stay.
  */
 export async function runForm(
+  target: Target,
+  identity: FormIdentity,
+  asked: RunOptions,
+  signal: AbortSignal,
+): Promise<RunReport> {
+  const first = await runOnce(target, identity, asked, signal);
+  if (!(first.failure instanceof Rearranged)) return first;
+  const second = await runOnce(target, identity, asked, signal);
+  const { inserted, updated, deleted } = plus(first, second);
+  const requests = first.requests + second.requests;
+  return { ...second, inserted, updated, deleted, startedAtMs: first.startedAtMs, requests };
+}
+
+/** One run, which records its result. Never rejects. */
+async function runOnce(
   target: Target,
   identity: FormIdentity,
   asked: RunOptions,

@@ -18,7 +18,8 @@ export const NOTHING_APPLIED: Applied = {
   rejected: 0,
 };
 
-const plus = (a: Applied, b: Applied): Applied => ({
+/** What two batches or runs did together. */
+export const plus = (a: Applied, b: Applied): Applied => ({
   inserted: a.inserted + b.inserted,
   updated: a.updated + b.updated,
   unchanged: a.unchanged + b.unchanged,

@@ -385,6 +385,15 @@ describe('rows of a sheet', () => {
     ]);
   });
 
+  it.each(HEADER.slice(0, -1))('L17: a loss of the column "%s" is noticed', async (header) => {
+    place.person().deleteColumns(HEADER.indexOf(header));
+    await place.write(async ({ losses }) => {
+      expect(losses).toContain(
+        `The column "${header}" of contact was deleted; the form is read again.`,
+      );
+    });
+  });
+
   it('L17: a status that people typed withdraws the claim about statuses', async () => {
     await place.write((form) =>
       form.commit({ state: (state) => ({ ...state, submissionsAsOfMs: 1, statusesAsOfMs: 1 }) }),
@@ -553,6 +562,23 @@ describe('a write that may have reached other rows', () => {
     await place.write((open) => open.erase({ kind: 'forget', ids: ['s0'] }));
     vi.restoreAllMocks();
     expect(place.placeOf('s0')).toBe(-1);
+  });
+
+  it.each<[string, (person: Person) => void]>([
+    ['a column', (person) => person.deleteColumns(FULL_NAME)],
+    ['the tab', (person) => person.deleteTab()],
+  ])('L17: does not make %s again that people have just deleted', async (_, act) => {
+    await place.write(store(people(4)));
+    atNextWrite(async (write) => {
+      act(place.person());
+      await write();
+    });
+    const written = place.write(store(people(4, 'DONE')));
+    await expect(written).rejects.toMatchObject({ code: 'RUN_INCOMPLETE' });
+    vi.restoreAllMocks();
+    await using next = await (await place.open()).open(form);
+    expect(next.losses).toEqual([expect.stringContaining('deleted')]);
+    expect(next.state.ranges).toMatchObject([{ isDue: true }]);
   });
 
   it('L7: is looked for by the next run if Google did not say whether it reached its rows', async () => {

@@ -4,7 +4,7 @@ import type { ProblemCode } from '../../src/base/catalogue.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { MirrorError } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/logger.ts';
-import type { OpenForm, Store } from '../../src/mirror/port.ts';
+import { type OpenForm, Rearranged, type Store } from '../../src/mirror/port.ts';
 import { noteWriteBack, WRITE_BACKS } from '../../src/sync/records.ts';
 import type { SandboxOptions } from '../support/sandbox.ts';
 import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
@@ -33,20 +33,18 @@ it('succeeds although other processes keep saving their source profile before it
   expect(await app.run({ formId, target: 'default' }, {}, signal)).toMatchObject({ outcome: 'ok' });
 });
 
-/**
- * Another process takes the form over at the first commit, which can happen in a spreadsheet, because it has no lock.
- */
-function takeOverOnce(store: Store): void {
+/** The first commit fails. */
+function failOnce(store: Store, error: MirrorError): void {
   const open = store.open.bind(store) as (...args: unknown[]) => Promise<OpenForm | null>;
-  let isTaken = false;
+  let hasFailed = false;
   store.open = (async (...args: unknown[]) => {
     const form = await open(...args);
     const commit = form?.commit.bind(form);
     if (form !== null && commit !== undefined)
       form.commit = async (change) => {
-        if (isTaken) return commit(change);
-        isTaken = true;
-        throw new MirrorError('TARGET_BUSY', 'Another process has written the form.');
+        if (hasFailed) return commit(change);
+        hasFailed = true;
+        throw error;
       };
     return form;
   }) as Store['open'];
@@ -54,9 +52,18 @@ function takeOverOnce(store: Store): void {
 
 it('L13: a run ends if another process takes its form over, however long it may wait', async () => {
   const { app, formId, store } = await openApp();
-  takeOverOnce(store);
+  // In a spreadsheet, because it has no lock.
+  failOnce(store, new MirrorError('TARGET_BUSY', 'Another process has written the form.'));
   const report = await app.run({ formId, target: 'default' }, { waitMs: 60_000 }, signal);
   expect(report).toMatchObject({ outcome: 'busy', code: 'TARGET_BUSY' });
+});
+
+it('opens the form again if people rearrange the target during a write', async () => {
+  const { app, formId, store } = await openApp();
+  failOnce(store, new Rearranged('People moved rows.'));
+  const report = await app.run({ formId, target: 'default' }, {}, signal);
+  expect(report).toMatchObject({ outcome: 'ok' });
+  expect(report.inserted).toBeGreaterThan(0);
 });
 
 it.each(['PAID', 'UNDOCUMENTED'])(

@@ -1,12 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
-import { MirrorError } from '../../base/errors.ts';
+import type { MirrorError } from '../../base/errors.ts';
 import { type Entries, tallyOf } from './accounting.ts';
 import { distrust, type FormState, nextCommitUs } from '../../mirror/form-state.ts';
-import type { TargetNotice, Applied, Change, Erasure, OpenForm } from '../../mirror/port.ts';
+import {
+  type TargetNotice,
+  type Applied,
+  type Change,
+  type Erasure,
+  type OpenForm,
+  Rearranged,
+} from '../../mirror/port.ts';
 import { followFields } from '../../mirror/fields.ts';
 import type { Form, Row, SelectedField } from '../../mirror/types.ts';
 import { AnswerTally } from './answer-tally.ts';
 import { browserAddress } from './api/address.ts';
+import type { ColumnKey } from './api/metadata.ts';
 import {
   compareRows,
   isSettled,
@@ -16,7 +24,7 @@ import {
   refusalOf,
 } from './commit.ts';
 import { planErasure, planRemoval } from './erase.ts';
-import { NEW_FIELD, type SheetField, withoutRemoved } from './fields.ts';
+import { headersOf, NEW_FIELD, type SheetField, withoutRemoved } from './fields.ts';
 import { noticesOf } from './notices.ts';
 import { countedRows } from './obstacles.ts';
 import { RowEncoder } from './row-values.ts';
@@ -37,6 +45,7 @@ export interface SheetFormParts {
   readonly time: SerialTime;
   /** The cells of the tab. */
   readonly table: Table;
+  readonly columns: readonly ColumnKey[];
   readonly losses: readonly string[];
   readonly writer: Writer;
 }
@@ -66,10 +75,13 @@ export class SheetForm extends SheetReader implements OpenForm {
   #table: Table | null;
   /** Rows that were written by position, until it is known that the writes reached them. */
   #announced: readonly Announced[];
+  /** The columns that the tab has, as far as this writer has found or made them. */
+  #columns: readonly ColumnKey[];
 
-  constructor({ file, known, kept, time, table, losses, writer }: SheetFormParts) {
+  constructor({ file, known, kept, time, table, columns, losses, writer }: SheetFormParts) {
     super(file, known, async () => this.known.rows);
     this.losses = losses;
+    this.#columns = columns;
     [this.#writer, this.#time, this.#kept, this.#table] = [writer, time, kept, table];
     this.#announced = kept?.announced ?? [];
   }
@@ -107,11 +119,13 @@ export class SheetForm extends SheetReader implements OpenForm {
     const compared = compareRows(change, this.known, this.#prepared, this.#time, this.isForgotten);
     const isHidden = isSettled(compared, await this.#tab(), this.known.survey);
     const { file, digestOf } = this;
-    return this.#write(
+    const applied = await this.#write(
       (tab, atMs, structure) =>
         planCommit(file, structure, tab, compared, this.known, this.#time, atMs, digestOf),
       isHidden,
     );
+    this.#columns = [...headersOf(this.known.fields).keys()];
+    return applied;
   }
 
   async refusal(): Promise<MirrorError | null> {
@@ -187,6 +201,8 @@ export class SheetForm extends SheetReader implements OpenForm {
     const write = async (view: View) => {
       const commitUs = nextCommitUs(this.state, this.file.clock.now());
       const tab = view.structure.forms.get(formId);
+      // A column that is made again here would stay empty in all other rows.
+      if (this.#columns.some((key) => tab?.columns.has(key) !== true)) throw this.#moved();
       const planned = await plan(tab, Math.floor(commitUs / 1_000), view.structure);
       const { requests, written = [], run, isShown = run !== undefined } = planned;
       const { announced = [...this.#announced, ...announce(written)] } = planned;
@@ -270,11 +286,11 @@ export class SheetForm extends SheetReader implements OpenForm {
     return [...this.known.rows.keys()].filter(this.isForgotten);
   }
 
-  #moved(): MirrorError {
+  #moved(): Rearranged {
     const where = browserAddress(this.file.api.spreadsheetId);
-    return new MirrorError(
-      'TARGET_FAILED',
-      `${where} was rearranged repeatedly while it was being written to. The next run tries again.`,
+    return new Rearranged(
+      `In ${where} people moved rows or deleted columns of "${this.state.name}" while forms-mirror was writing. The next run ` +
+        'checks every row again.',
     );
   }
 }

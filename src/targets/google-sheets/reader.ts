@@ -16,6 +16,7 @@ import type {
   StoredRow,
 } from '../../mirror/port.ts';
 import type { Known } from './commit.ts';
+import { OWN, OWN_COLUMNS } from './own-columns.ts';
 import { blockedIn, countedRows, obstaclesOf } from './obstacles.ts';
 import { EMPTY_SURVEY, rowsIn, storedRow, survey, type Table } from './rows.ts';
 import { SerialTime } from './serial-time.ts';
@@ -76,13 +77,18 @@ function lossesOf(
   const before = liveRows(state.tally);
   if (tab === undefined)
     return before > 0 ? [`The tab of ${state.name} was deleted; it is filled again.`] : [];
-  const lost = fields.flatMap(({ label, column }) =>
+  const lost = [
+    ...OWN_COLUMNS.map((column) => ({ label: OWN[column].header, column })),
+    ...fields,
+  ].flatMap(({ label, column }) =>
     column !== null && !tab.columns.has(column)
       ? [`The column "${label}" of ${state.name} was deleted; the form is read again.`]
       : [],
   );
   if (now < before)
-    lost.push(`${state.name} has lost ${plural(before - now, 'row')}; the form is read again.`);
+    lost.push(
+      `${state.name} has ${plural(before - now, 'row')} fewer than after the last write; the form is read again.`,
+    );
   if (before > 0 && timeZone !== document.timeZone)
     lost.push(
       `The time zone of the spreadsheet was changed; the times of ${state.name} are written again.`,

@@ -234,6 +234,7 @@ class SheetStore implements Store {
         kept,
         time: new SerialTime(view.structure.timeZone),
         table,
+        columns: [...(found.tab?.columns.keys() ?? [])],
         losses,
         writer,
       });
