@@ -260,7 +260,7 @@ export interface Run extends Applied {
 
 /**
  * `forget`: these submissions, for good. `remember`: they may come back. `purge`: rows that were marked deleted before a time, and
- * versions that ended before a time; null: none. `columns`: the answers of fields that are not selected. `rehash`: replaces each
+ * answers of versions that ended before a time; null: none. `columns`: the answers of fields that are not selected. `rehash`: replaces each
  * stored answer of the fields with the result of `hash`; a hashed one stays.
  */
 export type Erasure =

@@ -193,7 +193,7 @@ export const SETTINGS = {
     schema: take.duration,
     whenUnset: 'never',
     meaning:
-      'How long a SQL target keeps history, such as `365d`. `start` and `worker` remove older history after a row comparison. Current values stay.',
+      'How long a SQL target keeps former answers, such as `365d`. `start` and `worker` remove older ones after a row comparison. Current answers and all statuses stay.',
     example: '365d',
   },
   ALLOW_PLAINTEXT: {

@@ -60,7 +60,7 @@ function special({ query, write, url }: Bed): void {
     await snapshot[Symbol.asyncDispose]();
   });
 
-  it('describes tables, columns and views that have no description', async () => {
+  it('describes tables, columns and views, and changes no description of a person', async () => {
     await write('described', async (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
     const ofColumn = (nth: string): string =>
       `col_description('described'::regclass, (SELECT attnum FROM pg_attribute WHERE attrelid = 'described'::regclass AND attname = '${nth}'))`;
@@ -70,19 +70,48 @@ function special({ query, write, url }: Bed): void {
         obj_description('described_live'::regclass) AS view, ${ofColumn('full_name')} AS name, ${ofColumn('age')} AS age`)
       )[0];
     expect(await comments()).toEqual({
-      table: 'The submissions of described, including those marked deleted.',
-      view: 'The submissions of described that are not marked deleted.',
+      table: 'The submissions of a form, including those marked deleted.',
+      view: 'The submissions of a form that are not marked deleted.',
       name: 'Full name',
       age: null,
     });
     await query(`COMMENT ON TABLE described IS 'Ask Jana.'`);
     await write('described', (form) => form.commit({ rows: [row('b', { f_age: 7 })] }));
     expect(await comments()).toMatchObject({ table: 'Ask Jana.', name: 'Full name', age: 'Age' });
+    await query(`COMMENT ON COLUMN described.age IS 'In years.'`);
+    const renamed = [NAME, AGE].map((field) => ({ ...field, label: `${field.label}?` }));
+    await write('described', async () => {}, renamed);
+    expect(await comments()).toMatchObject({ name: 'Full name?', age: 'In years.' });
     await query('DROP VIEW described_labelled; CREATE TABLE described_labelled (theirs int)');
     await write('described', (form) => form.commit({ rows: [row('c', { f_age: 7 })] }));
     expect(await query(`SELECT obj_description('described_labelled'::regclass) AS theirs`)).toEqual(
       [{ theirs: null }],
     );
+  });
+
+  it('a view that it makes again has the rights and descriptions of people, and no others', async () => {
+    await query(`DROP ROLE IF EXISTS reader; CREATE ROLE reader; DROP ROLE IF EXISTS head; CREATE ROLE head;
+      ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO reader`);
+    await write('rights', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
+    await query(`REVOKE SELECT ON rights_labelled FROM reader; GRANT SELECT (id) ON rights_labelled TO reader;
+      GRANT SELECT ON rights_labelled TO head WITH GRANT OPTION; GRANT SELECT ON rights_labelled TO PUBLIC;
+      COMMENT ON VIEW rights_labelled IS 'Ask Jana.'; COMMENT ON COLUMN rights_labelled.id IS 'The key.'`);
+    const found = (): Promise<unknown> =>
+      query(`SELECT relacl::text AS rights, attacl::text AS of_id, obj_description(c.oid) AS "text", col_description(c.oid, attnum) AS text_of_id
+        FROM pg_class AS c JOIN pg_attribute AS a ON attrelid = c.oid AND attname = 'id' WHERE c.oid = 'rights_labelled'::regclass`);
+    const before = await found();
+    await write('rights', async () => {}, [{ ...NAME, label: 'Name' }, AGE]);
+    expect(await found()).toEqual(before);
+    expect(await query('SELECT "Name" FROM rights_labelled')).toEqual([{ Name: 'x' }]);
+    await query('ALTER DEFAULT PRIVILEGES REVOKE SELECT ON TABLES FROM reader');
+  });
+
+  it('gives a form whose slug is the name of a type or sequence a table of its own', async () => {
+    await query(`CREATE TYPE mood AS ENUM ('good'); CREATE SEQUENCE orders`);
+    for (const slug of ['mood', 'orders']) {
+      const { result } = await write(slug, (form) => form.commit({ rows: [row('a', {})] }));
+      expect(result).toMatchObject({ inserted: 1 });
+    }
   });
 
   it('L10: replaces characters that it cannot hold, visibly, and lists them', async () => {

@@ -161,6 +161,43 @@ export function describeSqlStore(
       ).toEqual([['NEW'], ['DONE']]);
     });
 
+    it('shows since when a version is known, if history was off before, and after it was purged', async () => {
+      const form = formOf('gap', [NAME, AGE]);
+      for (const name of ['lost', 'x']) {
+        await using plain = await parseTargetUrl(place.url).open('default', { clock });
+        await using to = await plain.open(form);
+        await to.prepare(form, [NAME, AGE]);
+        await to.commit({ rows: [row('a', { f_name: name })] });
+        await to.finish();
+      }
+      const next = (name: string, status: string) =>
+        write('gap', (to) => to.commit({ rows: [row('a', { f_name: name }, status)] }));
+      await next('y', 'NEW');
+      await next('z', 'DONE');
+      const history = () =>
+        values(
+          `SELECT full_name, CASE WHEN _valid_from > _first_seen_at THEN 1 END AS later FROM gap_history AS h
+           JOIN (SELECT _first_seen_at FROM gap) AS t ON true ORDER BY _valid_from`,
+        );
+      expect(await history()).toEqual([
+        ['x', '1'],
+        ['y', '1'],
+        ['z', '1'],
+      ]);
+      const statuses = () =>
+        values(
+          `SELECT status, seen_at, not_before FROM mirror_status_history WHERE form_id = 'form_gap' ORDER BY seen_at`,
+        );
+      const before = await statuses();
+      expect(before).toHaveLength(2);
+      const versionsBeforeMs = Date.UTC(2100);
+      await write('gap', (to) =>
+        to.erase({ kind: 'purge', deletedBeforeMs: null, versionsBeforeMs }),
+      );
+      expect(await history()).toEqual([['z', '1']]);
+      expect(await statuses()).toEqual(before);
+    });
+
     it('L17: shows as of when its forms are, including polls that agree', async () => {
       await write('polled', (form) => form.commit({ rows: [row('a', {})], state: claimed }));
       const { shown, expected } = await freshnessAfterPolls(store, 'form_polled', async () => {
@@ -309,6 +346,13 @@ function peopleCases(
     },
   );
 
+  it('gives a form whose slug is the name of an index of a person a table of its own', async () => {
+    await write('indexed', (form) => form.commit({ rows: [row('a', {})] }));
+    await place().query('CREATE INDEX taken ON indexed (status)');
+    const { result } = await write('taken', (form) => form.commit({ rows: [row('a', {})] }));
+    expect(result).toMatchObject({ inserted: 1 });
+  });
+
   it('L14: keeps the answers of 2,000 fields, and those beyond its columns in one', async () => {
     // Each new column makes a database read all its views again: there are no others here.
     await using own = await open();
@@ -365,6 +409,15 @@ function serverCases(place: () => Place, { store, values, write }: Bed): void {
     await place().query('DROP VIEW theirs');
     expect((await write('kept', async () => {}, renamed)).notes).toEqual([]);
     expect(await values('SELECT "Name" AS n FROM kept_labelled ORDER BY id')).toHaveLength(2);
+  });
+
+  it("adds a column to a view that a person's view needs, wherever its field is in the form", async () => {
+    await write('grown', (form) => form.commit({ rows: [row('a', { f_age: 5 })] }));
+    await place().query('CREATE VIEW of_live AS SELECT id FROM grown_live');
+    const next = row('a', { f_age: 5, f_name: 'x' });
+    expect((await write('grown', (form) => form.commit({ rows: [next] }))).notes).toEqual([]);
+    expect(await values('SELECT full_name FROM grown_live')).toEqual([['x']]);
+    await place().query('DROP VIEW of_live');
   });
 
   it("keeps a view that a person's view needs, although it is no longer wanted", async () => {

@@ -59,13 +59,28 @@ function special({ store, url, query, write }: Bed): void {
     expect(version.get()).not.toEqual(before);
   });
 
-  it('L9: does not change columns that people added, even if a field has their name', async () => {
-    await write('theirs', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
-    await query('ALTER TABLE theirs ADD COLUMN age TEXT');
-    await query("UPDATE theirs SET age = 'mine'");
-    await write('theirs', (form) => form.commit({ rows: [row('a', { f_name: 'x', f_age: 7 })] }));
-    expect(await query('SELECT age, age_2 FROM theirs')).toEqual([{ age: 'mine', age_2: 7 }]);
+  it('does not rewrite the file if nothing is old enough to be purged', async () => {
+    await write('young', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
+    const ages = { deletedBeforeMs: 0, versionsBeforeMs: 0 };
+    const before = readFileSync(file());
+    await write('young', async (form) => {
+      expect(await form.erase({ kind: 'purge', ...ages })).toBe(0);
+    });
+    expect(readFileSync(file()).equals(before)).toBe(true);
   });
+
+  it.each(['DEFAULT', 'AS'])(
+    'L9: does not change columns that people added with %s, even if a field has their name',
+    async (how) => {
+      const table = `added_${how.toLowerCase()}`;
+      const store = (cells: Record<string, Cell>) =>
+        write(table, (form) => form.commit({ rows: [row('a', cells)] }));
+      await store({ f_name: 'x' });
+      await query(`ALTER TABLE ${table} ADD COLUMN age TEXT ${how} ('mine')`);
+      await store({ f_name: 'x', f_age: 7 });
+      expect(await query(`SELECT age, age_2 FROM ${table}`)).toEqual([{ age: 'mine', age_2: 7 }]);
+    },
+  );
 
   it('L6: keeps nothing of a batch if a trigger undoes the whole transaction', async () => {
     await write('undone', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));

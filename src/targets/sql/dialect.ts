@@ -155,9 +155,9 @@ export interface Dialect {
    * to itself anyway.
    */
   alone(tx: Session): Promise<void>;
-  /** Lists the columns (`relation`, `name`) of the tables in the list that is the parameter. */
+  /** Lists the columns (`relation`, `name`) of the tables in the list that is the parameter, each table's in its order. */
   readonly columnsQuery: string;
-  /** Lists tables and views: `name` and `kind`, which is `view` for a view. */
+  /** Lists everything whose name a table cannot get: `name` and `kind`, which is `table`, `view` or something else. */
   readonly relationsQuery: string;
   /** A number with more digits than a double has, as a number column stores it; undefined if the column would round it. */
   readonly exact: (digits: string) => Param | undefined;
@@ -189,6 +189,8 @@ export interface Comment {
   readonly relation: string;
   readonly column: string | null;
   readonly text: string;
+  /** Texts that the mirror gave it before; it replaces them, and no others. */
+  readonly former: readonly string[];
 }
 
 /** A form for views. */
@@ -308,11 +310,17 @@ export async function columnsOfEach(
 export const columnsOf = async (session: Session, table: string): Promise<Set<string>> =>
   (await columnsOfEach(session, [table])).get(table) ?? new Set();
 
-/** Tables and views by name. */
-export async function relationsOf(session: Session): Promise<Map<string, 'table' | 'view'>> {
+/** What a name stands for: `other` is, for example, an index. */
+export type RelationKind = 'table' | 'view' | 'other';
+
+/** Tables, views, and whatever else keeps a table from getting its name, by name. */
+export async function relationsOf(session: Session): Promise<Map<string, RelationKind>> {
   const rows = await session.query(session.dialect.relationsQuery);
   return new Map(
-    rows.map(({ name, kind }) => [textOf(name), kind === 'view' ? 'view' : 'table'] as const),
+    rows.map(({ name, kind }) => [
+      textOf(name),
+      kind === 'table' || kind === 'view' ? kind : 'other',
+    ]),
   );
 }
 

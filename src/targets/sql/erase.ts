@@ -119,11 +119,12 @@ async function purge(
     );
     erased += await tx.run(`DELETE FROM ${table} WHERE _deleted_at < $1`, [before]);
   }
+  // Without its end, a version would leave a gap in the history of statuses.
   if (versionsBeforeMs !== null)
-    erased += await tx.run('DELETE FROM _mirror_versions WHERE form_id = $1 AND until < $2', [
-      formId,
-      timeAt(versionsBeforeMs * 1_000, tx.dialect),
-    ]);
+    erased += await tx.run(
+      'UPDATE _mirror_versions SET answers = NULL WHERE form_id = $1 AND until < $2 AND answers IS NOT NULL',
+      [formId, timeAt(versionsBeforeMs * 1_000, tx.dialect)],
+    );
   return erased;
 }
 

@@ -57,7 +57,7 @@ export async function makeViews(
   for (const [name, sql] of open) {
     if (!isOurs(name)) {
       notes.push(
-        `The view ${name} was not made: a table or view of yours has that name. To get ours, rename or drop it.`,
+        `The view ${name} was not made: a table, view or index of yours has that name. To get ours, rename or drop it.`,
       );
       next.delete(name);
       continue;
@@ -110,30 +110,34 @@ const SHARED: Readonly<Record<string, string>> = {
   mirror_rejected: 'Submissions that could not be stored, or were stored with changes, and why.',
 };
 
+/** The end of the comment on a column that gets no more answers. */
+const NO_LONGER = ' (no longer in the form, or no longer selected)';
+
 /** The comments on everything that may be ours. The database skips missing relations and columns. */
 function commentsOn(forms: readonly ViewedForm[]): Comment[] {
-  const on = (relation: string, text: string, column: string | null = null): Comment => ({
-    relation,
-    column,
-    text,
-  });
+  const on = (
+    relation: string,
+    text: string,
+    column: string | null = null,
+    former: readonly string[] = [],
+  ): Comment => ({ relation, column, text, former });
   const ofForms = forms.flatMap((form) => {
-    const { name, table } = form;
-    const own = answerColumns(form).map(({ label, isInForm, name: of }) => {
-      const gone = isInForm ? '' : ' (no longer in the form, or no longer selected)';
-      return on(table, `${label}${gone}`, of);
+    const { table } = form;
+    const own = answerColumns(form).map(({ label, labels, isInForm, name: of }) => {
+      const former = labels.flatMap((each) => [each, each + NO_LONGER]);
+      return on(table, isInForm ? label : label + NO_LONGER, of, former);
     });
     return [
-      on(table, `The submissions of ${name}, including those marked deleted.`),
+      on(table, 'The submissions of a form, including those marked deleted.'),
       ...SYSTEM_COLUMNS.map((of) => on(table, SYSTEM_TEXTS[of], of)),
       ...own,
       on(table, 'Answers without a column of their own, as JSON by column name.', MORE),
       on(
         `${table}_labelled`,
-        `The submissions of ${name}, with the current labels as column names.`,
+        'The submissions of a form, with the current labels as column names.',
       ),
-      on(`${table}_live`, `The submissions of ${name} that are not marked deleted.`),
-      on(`${table}_history`, `Every version that the submissions of ${name} had.`),
+      on(`${table}_live`, 'The submissions of a form that are not marked deleted.'),
+      on(`${table}_history`, 'Every version that the submissions of a form had.'),
     ];
   });
   return [...ofForms, ...Object.entries(SHARED).map(([name, text]) => on(name, text))];

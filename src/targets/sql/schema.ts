@@ -18,7 +18,7 @@ import { RUN_COUNTS } from './runs.ts';
 /* The mirror's own tables, which begin with `_mirror_`, and the tables of forms. */
 
 /** Raise it with every change of the stored shape: a target of another schema is not touched. */
-const SCHEMA = '9';
+const SCHEMA = '10';
 /** Records: that schema, and a mark that an erasure makes. */
 const [VERSION, SCRUB] = ['schema', 'scrub'];
 
@@ -32,7 +32,7 @@ export async function ensureSchema(database: Database): Promise<void> {
       `_mirror_state (form_id ${key} PRIMARY KEY, revision ${integer} NOT NULL, state ${text} NOT NULL, fields ${text} NOT NULL)`,
       `_mirror_entries (form_id ${key}, kind ${word}, id ${id}, status ${text}, created_at ${time}, reason ${text} NOT NULL,
         first_seen_at ${time} NOT NULL, last_seen_at ${time} NOT NULL, PRIMARY KEY (form_id, kind, id))`,
-      `_mirror_versions (form_id ${key}, submission_id ${id}, until ${time}, not_before ${time}, status ${text} NOT NULL,
+      `_mirror_versions (form_id ${key}, submission_id ${id}, since ${time}, until ${time}, not_before ${time}, status ${text} NOT NULL,
         created_at ${time}, deleted_at ${time}, answers ${text}, PRIMARY KEY (form_id, submission_id, until))`,
       `_mirror_runs (form_id ${key}, started_at ${time}, ended_at ${time} NOT NULL, outcome ${text} NOT NULL, code ${text}, error ${text},
         ${RUN_COUNTS.map((name) => `${name} ${integer} NOT NULL`).join(', ')}, is_whole ${integer} NOT NULL, PRIMARY KEY (form_id, started_at))`,

@@ -129,22 +129,35 @@ function unionOf(selects: readonly string[]): string {
 }
 
 /** A column of answers to a field. */
-interface AnswerColumn extends BatchColumn, Pick<SqlField, 'id' | 'label' | 'isInForm'> {}
+interface AnswerColumn extends BatchColumn, Pick<SqlField, 'id' | 'label' | 'isInForm'> {
+  /** The labels that it had before, and its label. */
+  readonly labels: readonly string[];
+}
 
-/** The columns of a form that hold answers, in the order of the form. */
-export const answerColumns = ({ fields, columns }: ViewedForm): AnswerColumn[] =>
-  fields
-    .toSorted((a, b) => a.position - b.position)
+/** The columns of a form that hold answers, in the order of the table, so that new ones come at the end of a view. */
+export function answerColumns({ fields, columns }: ViewedForm): AnswerColumn[] {
+  const places = new Map([...columns].map((name, place) => [name, place]));
+  const placeOf = ({ name }: AnswerColumn): number => places.get(name) ?? columns.size;
+  return fields
     .flatMap((field) =>
-      ownColumns(field, columns).map((name) => {
-        const { id, label, type, isInForm, textColumn } = field;
-        return name === textColumn
-          ? { id, name, type: 'text', label: `${label} (text)`, isInForm }
-          : { id, name, type: type ?? 'text', label, isInForm };
+      ownColumns(field, columns).map((name): AnswerColumn => {
+        const { id, type, isInForm, textColumn } = field;
+        const isBeside = name === textColumn;
+        const shown = (label: string): string => (isBeside ? `${label} (text)` : label);
+        return {
+          id,
+          name,
+          type: isBeside ? 'text' : (type ?? 'text'),
+          label: shown(field.label),
+          labels: field.labels.map(({ label }) => shown(label)),
+          isInForm,
+        };
       }),
-    );
+    )
+    .toSorted((a, b) => placeOf(a) - placeOf(b));
+}
 
-/** The columns of a view of one form: answers last, so that new ones come at the end. */
+/** The columns of a view of one form: answers last. */
 const arranged = (answers: readonly string[]): string => [...SYSTEM_COLUMNS, ...answers].join(', ');
 
 /** Rows that are not marked deleted. */
@@ -174,14 +187,11 @@ function historySelect(form: ViewedForm, views: ViewFragments): string {
   const columns = answerColumns(form);
   const list = (show: (column: BatchColumn) => string): string =>
     columns.map((column) => `, ${show(column)}`).join('');
-  const first = `(SELECT _first_seen_at FROM ${quoted(table)} AS o WHERE o.id = v.submission_id)`;
-  const ofForm = `v.form_id = ${views.literal(formId)} AND v.answers IS NOT NULL`;
   return `SELECT v.submission_id AS id, v.status, v.created_at${list(({ name, type }) => `${views.version(name, type)} AS ${quoted(name)}`)},
- coalesce(lag(v.until) OVER (PARTITION BY v.submission_id ORDER BY v.until), ${first}) AS _valid_from, v.until AS _valid_to,
- (v.deleted_at IS NOT NULL) AS _is_deleted FROM _mirror_versions AS v${views.versionTable?.(columns) ?? ''} WHERE ${ofForm}
+ v.since AS _valid_from, v.until AS _valid_to, (v.deleted_at IS NOT NULL) AS _is_deleted
+ FROM _mirror_versions AS v${views.versionTable?.(columns) ?? ''} WHERE v.form_id = ${views.literal(formId)} AND v.answers IS NOT NULL
  UNION ALL SELECT t.id, t.status, t.created_at${list(({ name }) => `t.${quoted(name)}`)},
- coalesce((SELECT max(v.until) FROM _mirror_versions AS v WHERE v.submission_id = t.id AND ${ofForm}), t._first_seen_at),
- NULL, (t._deleted_at IS NOT NULL) FROM ${quoted(table)} AS t`;
+ t._changed_at, NULL, (t._deleted_at IS NOT NULL) FROM ${quoted(table)} AS t`;
 }
 
 /** A row for each status that a submission had. If successive versions have one status, the first counts. */

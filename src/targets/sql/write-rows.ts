@@ -204,8 +204,8 @@ async function keepVersions(
   const kept = answers === null ? 'NULL' : staging.answers(answers);
   await change(
     tx,
-    `INSERT INTO _mirror_versions (form_id, submission_id, until, not_before, status, created_at, deleted_at, answers)
-     SELECT $1, t.id, CAST($2 AS ${types.time}), CAST($3 AS ${types.time}), t.status, t.created_at, t._deleted_at, ${kept} FROM ${from}
+    `INSERT INTO _mirror_versions (form_id, submission_id, since, until, not_before, status, created_at, deleted_at, answers)
+     SELECT $1, t.id, t._changed_at, CAST($2 AS ${types.time}), CAST($3 AS ${types.time}), t.status, t.created_at, t._deleted_at, ${kept} FROM ${from}
      ${onConflict(tx.dialect, ['form_id', 'submission_id', 'until'])}`,
     [formId, at, notBefore, ...more],
   );

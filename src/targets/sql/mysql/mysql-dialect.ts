@@ -101,8 +101,8 @@ export function mysqlDialect(product: MysqlProduct): Dialect {
     alone: (tx) => (tx as MysqlSession).alone(),
 
     columnsQuery:
-      'SELECT table_name AS relation, column_name AS name FROM information_schema.columns WHERE table_schema = database() AND table_name IN ($1)',
-    relationsQuery: `SELECT table_name AS name, CASE table_type WHEN 'VIEW' THEN 'view' END AS kind
+      'SELECT table_name AS relation, column_name AS name FROM information_schema.columns WHERE table_schema = database() AND table_name IN ($1) ORDER BY ordinal_position',
+    relationsQuery: `SELECT table_name AS name, CASE table_type WHEN 'VIEW' THEN 'view' ELSE 'table' END AS kind
       FROM information_schema.tables WHERE table_schema = database()`,
 
     exact: () => undefined,

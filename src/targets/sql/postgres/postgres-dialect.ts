@@ -1,5 +1,6 @@
 import { printable } from '../../../base/printable.ts';
 import {
+  columnsOf,
   type Comment,
   type Dialect,
   indexLive,
@@ -7,6 +8,7 @@ import {
   type Param,
   quoted,
   type Session,
+  type SqlRow,
   textOf,
 } from '../dialect.ts';
 import { STAGE, type Staging } from '../write-rows.ts';
@@ -88,9 +90,11 @@ export const postgresDialect: Dialect = {
   },
 
   columnsQuery: `SELECT t.name AS relation, a.attname AS name FROM jsonb_array_elements_text($1::jsonb) AS t(name)
-    JOIN pg_attribute AS a ON a.attrelid = to_regclass(quote_ident(t.name)) WHERE a.attnum > 0 AND NOT a.attisdropped`,
-  relationsQuery: `SELECT relname AS name, CASE relkind WHEN 'v' THEN 'view' END AS kind FROM pg_class
-    WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f')`,
+    JOIN pg_attribute AS a ON a.attrelid = to_regclass(quote_ident(t.name)) WHERE a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
+  // A table also makes a type with its name.
+  relationsQuery: `SELECT relname AS name, CASE WHEN relkind = 'v' THEN 'view' WHEN relkind IN ('r', 'p', 'm', 'f') THEN 'table' END AS kind
+    FROM pg_class WHERE relnamespace = current_schema()::regnamespace
+    UNION ALL SELECT typname, NULL FROM pg_type WHERE typnamespace = current_schema()::regnamespace AND typrelid = 0`,
 
   exact: (digits) => digits,
   refusedJson: REFUSED_IN_JSON,
@@ -106,10 +110,14 @@ export const postgresDialect: Dialect = {
       await inSavepoint(tx, () => tx.run(`CREATE OR REPLACE ${create}`));
     } catch {
       await inSavepoint(tx, async () => {
-        const grants = await grantsOn(tx, name);
+        const kept = await tx.query(KEPT, [name]);
         await tx.run(`DROP VIEW IF EXISTS ${quoted(name)}`);
         await tx.run(`CREATE ${create}`);
-        for (const grant of grants) await tx.run(grant);
+        const columns = await columnsOf(tx, name);
+        const isThere = ({ column }: SqlRow): boolean =>
+          column === null || columns.has(textOf(column));
+        const made = [...(await tx.query(DEFAULTS, [name])), ...kept.filter(isThere)];
+        if (made.length > 0) await tx.run(made.map(({ write }) => textOf(write)).join('; '));
       });
     }
   },
@@ -125,17 +133,21 @@ function among(expression: string, param: string): string {
   return `${expression} IN (SELECT jsonb_array_elements_text(${param}::jsonb))`;
 }
 
-async function grantsOn(tx: Session, view: string): Promise<string[]> {
-  const rows = await tx.query(
-    `SELECT a.privilege_type AS privilege, coalesce(r.rolname, '') AS role FROM pg_class AS c, aclexplode(c.relacl) AS a
-     LEFT JOIN pg_roles AS r ON r.oid = a.grantee WHERE c.oid = to_regclass($1) AND a.grantee <> c.relowner`,
-    [quoted(view)],
-  );
-  return rows.map((row) => {
-    const role = textOf(row['role']);
-    return `GRANT ${textOf(row['privilege'])} ON ${quoted(view)} TO ${role === '' ? 'PUBLIC' : quoted(role)}`;
-  });
-}
+/** Statements that take from a new view ($1) the rights that it got by default: people may have revoked them from the view before it. */
+const DEFAULTS = `SELECT DISTINCT format('REVOKE ALL ON %I FROM %s', c.relname, coalesce(quote_ident(r.rolname), 'PUBLIC')) AS write
+  FROM pg_class AS c, aclexplode(c.relacl) AS a LEFT JOIN pg_roles AS r ON r.oid = a.grantee
+  WHERE c.oid = to_regclass(quote_ident($1)) AND a.grantee <> c.relowner`;
+
+/** Statements that give a view ($1), or a column of it, the rights and comments of the present one. */
+const KEPT = `WITH v AS (SELECT oid, relname, relowner, relacl FROM pg_class WHERE oid = to_regclass(quote_ident($1))),
+    p AS (SELECT NULL::name AS "column", relacl AS acl, 0 AS place FROM v
+      UNION ALL SELECT attname, attacl, attnum FROM pg_attribute WHERE attrelid = (SELECT oid FROM v) AND attnum > 0)
+  SELECT p."column", format('GRANT %s%s ON %I TO %s%s', a.privilege_type, ' (' || quote_ident(p."column") || ')', v.relname,
+    coalesce(quote_ident(r.rolname), 'PUBLIC'), CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' END) AS write
+  FROM v, p, aclexplode(p.acl) AS a LEFT JOIN pg_roles AS r ON r.oid = a.grantee WHERE a.grantee <> v.relowner
+  UNION ALL SELECT p."column", format('COMMENT ON %s %I%s IS %L', CASE WHEN p."column" IS NULL THEN 'VIEW' ELSE 'COLUMN' END, v.relname,
+    '.' || quote_ident(p."column"), d.description)
+  FROM v, p JOIN pg_description AS d ON d.objsubid = p.place WHERE d.classoid = 'pg_class'::regclass AND d.objoid = v.oid`;
 
 /** A row in the text format of COPY, without the line end. */
 function copyLine(values: readonly Param[]): string {
@@ -167,19 +179,24 @@ function* copyParts(lines: readonly string[], same: readonly string[]): Generato
   if (part !== '') yield Buffer.from(part);
 }
 
-/** Statements that comment on relations and columns without a comment, from the wanted texts ($1). */
-const MISSING = `SELECT format('COMMENT ON %s IS %L', CASE WHEN w."column" IS NOT NULL THEN format('COLUMN %I.%I', w.relation, w."column")
+/** Statements that comment on relations and columns that have no comment, or a former one of ours, from the wanted texts ($1). */
+const COMMENTS = `SELECT format('COMMENT ON %s IS %L', CASE WHEN w."column" IS NOT NULL THEN format('COLUMN %I.%I', w.relation, w."column")
     WHEN c.relkind = 'v' THEN format('VIEW %I', w.relation) ELSE format('TABLE %I', w.relation) END, w.text) AS write
-  FROM jsonb_to_recordset($1::jsonb) AS w(relation text, "column" text, text text)
+  FROM jsonb_to_recordset($1::jsonb) AS w(relation text, "column" text, text text, former jsonb)
   JOIN pg_class AS c ON c.relname = w.relation AND c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'v')
   LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = w."column" AND a.attnum > 0 AND NOT a.attisdropped
   LEFT JOIN pg_description AS d ON d.classoid = 'pg_class'::regclass AND d.objoid = c.oid AND d.objsubid = coalesce(a.attnum, 0)
-  WHERE (w."column" IS NULL OR a.attnum IS NOT NULL) AND d.description IS NULL`;
+  WHERE (w."column" IS NULL OR a.attnum IS NOT NULL)
+    AND (d.description IS NULL OR (d.description <> w.text AND w.former ? d.description))`;
 
-/** Describes tables, columns and views that have no comment, for tools such as Metabase. Without the right to do so it does nothing. */
+/** Describes tables, columns and views, for tools such as Metabase. People's comments stay. Without the right to do so it does nothing. */
 async function comment(tx: Session, comments: readonly Comment[]): Promise<void> {
-  const wanted = comments.map((each) => ({ ...each, text: printable(each.text) }));
-  const missing = await tx.query(MISSING, [JSON.stringify(wanted)]);
+  const wanted = comments.map((each) => ({
+    ...each,
+    text: printable(each.text),
+    former: each.former.map(printable),
+  }));
+  const missing = await tx.query(COMMENTS, [JSON.stringify(wanted)]);
   if (missing.length === 0) return;
   const write = missing.map((row) => textOf(row['write'])).join('; ');
   await inSavepoint(tx, () => tx.run(write)).catch(() => {});

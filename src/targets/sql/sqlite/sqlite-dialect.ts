@@ -64,8 +64,8 @@ export const sqliteDialect: Dialect = {
   async alone() {},
 
   columnsQuery:
-    'SELECT t.value AS relation, p.name AS name FROM json_each($1) AS t, pragma_table_info(t.value) AS p',
-  relationsQuery: "SELECT name, type AS kind FROM sqlite_schema WHERE type IN ('table', 'view')",
+    'SELECT t.value AS relation, p.name AS name FROM json_each($1) AS t, pragma_table_xinfo(t.value) AS p ORDER BY p.cid',
+  relationsQuery: 'SELECT name, type AS kind FROM sqlite_schema',
 
   exact: int64,
   staging: STAGING,
