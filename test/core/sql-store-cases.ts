@@ -50,7 +50,8 @@ interface Written<T> {
 
 /** A place in use. */
 export interface Bed {
-  readonly store: () => Promise<Store>;
+  /** With full history, unless another is given. */
+  readonly store: (history?: 'full' | 'status') => Promise<Store>;
   readonly url: () => string;
   readonly query: Place['query'];
   /** The values of the rows of a query, as texts; '' for NULL. */
@@ -64,11 +65,11 @@ export interface Bed {
 }
 
 export function bedOf(place: () => Place): Bed {
-  const store = (): Promise<Store> =>
+  const store: Bed['store'] = (history = 'full') =>
     parseTargetUrl(place().url).open('default', {
       // A lease is renewed after each wait; without waits it would be renewed all the time.
       clock: { ...systemClock, now: () => clock.now() },
-      history: 'full',
+      history,
     });
   return {
     store,
@@ -164,7 +165,7 @@ export function describeSqlStore(
     it('shows since when a version is known, if history was off before, and after it was purged', async () => {
       const form = formOf('gap', [NAME, AGE]);
       for (const name of ['lost', 'x']) {
-        await using plain = await parseTargetUrl(place.url).open('default', { clock });
+        await using plain = await store('status');
         await using to = await plain.open(form);
         await to.prepare(form, [NAME, AGE]);
         await to.commit({ rows: [row('a', { f_name: name })] });
@@ -423,10 +424,9 @@ function serverCases(place: () => Place, { store, values, write }: Bed): void {
   it("keeps a view that a person's view needs, although it is no longer wanted", async () => {
     await write('once', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
     await place().query('CREATE VIEW of_theirs AS SELECT id FROM once_history');
-    const plain = await parseTargetUrl(place().url).open('default', { clock });
     const form = formOf('once', [NAME, AGE]);
     {
-      await using opened = plain;
+      await using opened = await store('status');
       await using to = await opened.open(form);
       await to.prepare(form, [NAME, AGE]);
       expect(messagesOf(await to.finish())).toEqual([expect.stringContaining('of_theirs')]);

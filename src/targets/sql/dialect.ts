@@ -310,7 +310,7 @@ export async function columnsOfEach(
 export const columnsOf = async (session: Session, table: string): Promise<Set<string>> =>
   (await columnsOfEach(session, [table])).get(table) ?? new Set();
 
-/** What a name stands for: `other` is, for example, an index. */
+/** What has a name: `other` is, for example, an index. */
 export type RelationKind = 'table' | 'view' | 'other';
 
 /** Tables, views, and whatever else keeps a table from getting its name, by name. */
