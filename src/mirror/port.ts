@@ -11,7 +11,7 @@ import type { Cell, Form, FormIdentity, SelectedField, Row } from './types.ts';
 export const AGREEMENT_RECORD = 'poll agreement';
 
 /**
- * People rearranged the target during a write. Everything that was stored stays; whoever opens the form again finds what is lost, and
+ * People rearranged the target during a write. Everything that was stored stays; the next opening of the form finds the losses, and
  * every range is due.
  */
 export class Rearranged extends MirrorError {

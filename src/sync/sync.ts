@@ -44,12 +44,12 @@ export async function sync(work: Work): Promise<void> {
   // 1. Due: the ranges that are flagged, the newest last.
   const wasRead = oldestReading(form.state) !== null;
   if (isReading) await readDue(work, first);
-  // Each range was proven after `startMs`, so everything was stored as of then. What a first reading proves is less: it cannot
+  // Each range was proven after `startMs`, so everything was stored as of then. A first reading proves less: it cannot
   // notice that a submission with an old date takes the place of another.
   const isCompared = wasRead && (oldestReading(form.state) ?? -Infinity) >= startMs;
 
-  // The newest submissions of a poll are on the form's first page only if the list is sorted. The poll knew nothing of what people
-  // changed since, which took the claim back.
+  // The newest submissions of a poll are on the form's first page only if the list is sorted. The poll did not know that people have
+  // changed rows since, which took the claim back.
   const isAsPolled = !isReading && profile.now.isSorted && form.state.submissionsAsOfMs !== null;
   let polled = isAsPolled ? asked.polled : undefined;
   if (isCompared || polled?.statuses === null) {

@@ -79,7 +79,10 @@ function special({ query, write, url }: Bed): void {
     await write('described', (form) => form.commit({ rows: [row('b', { f_age: 7 })] }));
     expect(await comments()).toMatchObject({ table: 'Ask Jana.', name: 'Full name', age: 'Age' });
     await query(`COMMENT ON COLUMN described.age IS 'In years.'`);
-    const renamed = [NAME, AGE].map((field) => ({ ...field, label: `${field.label}?` }));
+    const renamed = [
+      { ...NAME, label: 'Full name?' },
+      { ...AGE, label: 'Age?' },
+    ];
     await write('described', async () => {}, renamed);
     expect(await comments()).toMatchObject({ name: 'Full name?', age: 'In years.' });
     await query('DROP VIEW described_labelled; CREATE TABLE described_labelled (theirs int)');
