@@ -19,6 +19,10 @@ describe('the plan', () => {
     expect(plan.forms.map(({ form }) => form.id)).toContain(formId);
     const report = await app.run({ formId, target: 'default' }, {}, signal);
     expect(report.outcome).toBe('gone');
+    // A sheet shows it, too, because each recorded run updates its Mirror tab.
+    const { store } = await app.target('default');
+    const [stored] = await store.forms(1);
+    expect(stored?.runs).toMatchObject([{ outcome: 'gone', code: 'FORM_GONE' }]);
     const after = await app.plan(signal, { waitForTargets: true });
     expect(after.forms.map(({ form }) => form.id)).not.toContain(formId);
     const fresh = await openParts(env).plan(signal, { waitForTargets: true });

@@ -28,6 +28,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+const JUST_NOW = 5 * SECOND;
 
 /** An age or a distance in time: `42 s`, `3 min`, `2 h 5 min`, `3 d 4 h`. Always rounded down. */
 export function span(ms: number): string {
@@ -57,7 +58,13 @@ function twoUnits(ms: number, [large, largeName]: Unit, [small, smallName]: Unit
 export function ago(iso: string, nowMs: number): string {
   const ms = nowMs - Date.parse(iso);
   if (isAhead(Date.parse(iso), nowMs)) return `${span(-ms)} from now (check the clock)`;
-  return ms < 5 * SECOND ? 'just now' : `${span(ms)} ago`;
+  return ms < JUST_NOW ? 'just now' : `${span(ms)} ago`;
+}
+
+/** How long something has lasted since an ISO time: `since just now`, `for 3 min`. */
+export function lasting(iso: string, nowMs: number): string {
+  const ms = nowMs - Date.parse(iso);
+  return ms < JUST_NOW ? 'since just now' : `for ${span(ms)}`;
 }
 
 /** How soon an ISO time is: `in 40 s`, `now`, or how late: `40 s late`. */

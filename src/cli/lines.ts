@@ -1,4 +1,4 @@
-import { span } from '../base/format.ts';
+import { lasting } from '../base/format.ts';
 import type { HealthState, Problem, ShownPause } from '../health/report.ts';
 import { pauseText } from '../mirror/pauses.ts';
 import type { TargetNotice } from '../mirror/port.ts';
@@ -18,8 +18,8 @@ export function signOf(state: HealthState): Line['sign'] {
 /** `✗ contact → default: The target is full (TARGET_FULL) for 3 h: …`. `about`: empty for the whole mirror. */
 export function problemLine(about: string, problem: Problem, nowMs: number): Line {
   const { level, title, code, since, message, remedy, command } = problem;
-  const lasting = since === null ? '' : ` for ${span(nowMs - Date.parse(since))}`;
-  const text = `${about === '' ? '' : `${about}: `}${title} (${code})${lasting}: ${message}`;
+  const time = since === null ? '' : ` ${lasting(since, nowMs)}`;
+  const text = `${about === '' ? '' : `${about}: `}${title} (${code})${time}: ${message}`;
   return { sign: level === 'error' ? 'error' : 'warning', text, remedy, command };
 }
 

@@ -16,7 +16,7 @@ export function submissionItem(
   formId: string,
   nameless: NamelessKey,
 ): SubmissionItem {
-  if (!isJsonObject(json)) return withoutId(nameless(json), 'the item is not an object');
+  if (!isJsonObject(json)) return withoutId(nameless(json), 'The item is not an object.');
   const id = readId(json['id']);
   const status = readStatus(json['status']);
   if (id.value === '') return withoutId(nameless(json), id.defect, status.value);
@@ -58,14 +58,15 @@ interface Checked<T> {
 }
 
 function readId(id: unknown): Checked<string> {
-  if (id === undefined || id === null || id === '') return { value: '', defect: 'id is missing' };
+  if (id === undefined || id === null || id === '')
+    return { value: '', defect: 'The ID is missing.' };
   if (typeof id === 'number' || id instanceof ExactNumber) {
     return { value: decimalText(id), defect: '' };
   }
-  if (typeof id !== 'string') return { value: '', defect: 'id is not a text' };
+  if (typeof id !== 'string') return { value: '', defect: 'The ID is not a text.' };
   return isStorable(id) && id.trim() !== ''
     ? { value: id, defect: '' }
-    : { value: '', defect: 'id cannot be stored' };
+    : { value: '', defect: 'The ID cannot be stored.' };
 }
 
 /** Whether every target can hold a text as an ID or a status. */
@@ -89,25 +90,26 @@ function readText(value: unknown): string | undefined {
 
 function readStatus(status: unknown): Checked<string> {
   if (status === undefined || status === null || status === '') {
-    return { value: '', defect: 'status is missing' };
+    return { value: '', defect: 'The status is missing.' };
   }
-  if (typeof status !== 'string') return { value: '', defect: 'status is not a text' };
+  if (typeof status !== 'string') return { value: '', defect: 'The status is not a text.' };
   return isStorable(status)
     ? { value: status, defect: '' }
-    : { value: '', defect: 'status cannot be stored' };
+    : { value: '', defect: 'The status cannot be stored.' };
 }
 
 function readTime(createdAt: unknown): Checked<string | null> {
   if (createdAt === undefined || createdAt === null || createdAt === '') {
-    return { value: null, defect: 'createdAt is missing' };
+    return { value: null, defect: 'The time of creation (createdAt) is missing.' };
   }
   const value = typeof createdAt === 'string' ? canonicalTime(createdAt) : null;
-  return { value, defect: value === null ? 'createdAt is not a date' : '' };
+  return { value, defect: value === null ? 'The time of creation (createdAt) is not a date.' : '' };
 }
 
 function readData(data: unknown): Checked<Answers> {
-  if (data === undefined || data === null) return { value: {}, defect: 'data is missing' };
-  if (!isJsonObject(data)) return { value: {}, defect: 'data is not an object' };
+  if (data === undefined || data === null)
+    return { value: {}, defect: 'The answers (data) are missing.' };
+  if (!isJsonObject(data)) return { value: {}, defect: 'The answers (data) are not an object.' };
   return { value: data as Answers, defect: '' };
 }
 

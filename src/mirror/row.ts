@@ -18,9 +18,9 @@ import {
 /** The most fields that only answers have: fields that were deleted before the first run. */
 export const MAX_UNLISTED_FIELDS = 1_000;
 
-const LEFT_OUT = `has answers that are not stored: to more fields that its form does not have than ${count(MAX_UNLISTED_FIELDS)}, or under IDs longer than ${count(MAX_FIELD_ID)} characters`;
-const HALF_A_CHARACTER = 'an answer holds half a character (a lone surrogate), replaced by U+FFFD';
-const NESTED = 'an answer is nested too deeply';
+const LEFT_OUT = `It has answers that are not stored: to more fields that its form does not have than ${count(MAX_UNLISTED_FIELDS)}, or under IDs longer than ${count(MAX_FIELD_ID)} characters.`;
+const HALF_A_CHARACTER = 'An answer contains a damaged character; it is shown as \uFFFD.';
+const NESTED = 'An answer is nested too deeply.';
 
 /**
  * The join of a form: takes the selected answers of its items and nothing else (L11), including answers to fields that the form no
@@ -84,7 +84,7 @@ export class Join {
     const row = submission && this.#rowOf(submission, note);
     if (row !== null && reasons.length === 0) return { row, entry: null };
     const { createdAt, status: of } = row ?? { createdAt: null, status };
-    const reason = reasons.join('; ');
+    const reason = reasons.join(' ');
     return { row, entry: { kind: 'rejected', id: key, status: of, createdAt, reason, atMs } };
   }
 

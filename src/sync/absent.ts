@@ -151,6 +151,6 @@ function withKnownStatus(item: SubmissionItem, status: string): SubmissionItem {
   return {
     ...item,
     submission: { ...submission, status },
-    defects: defects.filter((defect) => !defect.startsWith('status ')),
+    defects: defects.filter((defect) => !defect.startsWith('The status ')),
   };
 }

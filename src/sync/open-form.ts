@@ -3,7 +3,7 @@ import { hashedCell } from '../mirror/cells.ts';
 import { fieldTest, isSameUnder, type Joining, storedUnder } from '../mirror/selection.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 import { distrust, identityOf } from '../mirror/form-state.ts';
-import type { OpenForm } from '../mirror/port.ts';
+import type { OpenForm, Run } from '../mirror/port.ts';
 import { Sink } from './sink.ts';
 import { requireUnpaused, type Target } from './target.ts';
 
@@ -28,12 +28,15 @@ export async function openForWriting(target: Target, source: Source, shown: Form
   }
 }
 
-/** Records that the form is gone at the source; its rows stay. False if the target does not have it. */
-export async function noteGone(target: Target, identity: FormIdentity): Promise<boolean> {
+/**
+ * Records that the form is gone at the source; its rows stay. `run`: the run that found it. False if the target does not have it.
+ */
+export async function noteGone(target: Target, identity: FormIdentity, run: Run): Promise<boolean> {
   const known = (await target.store.states()).find(({ state }) => state.formId === identity.id);
   if (known === undefined || known.state.goneAtMs !== null) return known !== undefined;
   await using form = await target.store.open(identityOf(known.state));
   await form.commit({
+    run,
     state: (state) => ({
       ...state,
       goneAtMs: target.clock.now(),

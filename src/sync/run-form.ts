@@ -77,8 +77,8 @@ async function runOnce(
   try {
     const form = await source.formOrNull(identity.id);
     if (form === null) {
-      const isHeld = await noteGone(target, identity);
-      return report(gone(identity, isHeld));
+      const run = report(gone(identity, true));
+      return (await noteGone(target, identity, run)) ? run : report(gone(identity, false));
     }
     const waiting = { waitMs: asked.waitMs ?? 0, signal };
     opened = await whileBusy(clock, waiting, () => openForWriting(target, source, form));

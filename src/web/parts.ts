@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { ago, count, exact, soon, span } from '../base/format.ts';
+import { ago, count, exact, lasting, soon } from '../base/format.ts';
 import {
   type FormReport,
   type HealthState,
@@ -132,7 +132,7 @@ export function timeAgo(time: string | number | null, nowMs: number, none = 'nev
 
 /** How long something has lasted. */
 const lastingFor = (since: string, nowMs: number): Html =>
-  html` for ${timeText(since, (iso) => span(nowMs - Date.parse(iso)))}`;
+  html` ${timeText(since, (iso) => lasting(iso, nowMs))}`;
 
 /** A future time. */
 export const timeUntil = (time: string, nowMs: number): Html =>

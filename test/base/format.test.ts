@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ago, count, duration, exact, plural, soon, span } from '../../src/base/format.ts';
+import { ago, count, duration, exact, lasting, plural, soon, span } from '../../src/base/format.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 const before = (ms: number): string => new Date(NOW - ms).toISOString();
@@ -35,6 +35,8 @@ describe('formatting for people', () => {
     // Clocks differ a little.
     expect(ago(before(-2 * MINUTE), NOW)).toBe('just now');
     expect(ago(before(-3 * MINUTE), NOW)).toBe('3 min from now (check the clock)');
+    expect(lasting(before(0), NOW)).toBe('since just now');
+    expect(lasting(before(42 * SECOND), NOW)).toBe('for 42 s');
     expect(soon(before(-40 * SECOND), NOW)).toBe('in 40 s');
     expect(soon(before(10 * SECOND), NOW)).toBe('now');
     expect(soon(before(5 * MINUTE), NOW)).toBe('5 min late');

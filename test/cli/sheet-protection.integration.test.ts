@@ -48,7 +48,7 @@ it('L17: sync, status, check and the Mirror tab report protected cells, and what
   );
   const shown = emulator.inspect.shown(spreadsheetId, 'Mirror').flat().join('\n');
   expect(shown).toMatch(/forms-mirror cannot write into the protected range \(3:4\)/);
-  expect(shown).not.toContain('Correct it in the forms service');
+  expect(shown).not.toContain('correct it there');
   person.unprotect(range);
   const before = await run('status');
   expect(before.stdout).not.toMatch(/protected range|damaged/);

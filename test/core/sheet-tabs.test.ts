@@ -75,7 +75,7 @@ describe('the Mirror and Summary tabs', () => {
     await run({ entries: [REJECTED] });
     expect(shown('Mirror')).toMatch(/^Form .*\ncontact \| The last run failed/);
     expect(shown('Mirror')).toMatch(
-      /contact \| x1 \|.*It has no data\. \| Correct it in the forms/,
+      /contact \| x1 \|.*It has no data\. \| The forms service has the original\./,
     );
     expect(shown('Mirror')).not.toContain('Ada');
   });

@@ -21,13 +21,17 @@ const item = (changes: object): SubmissionItem =>
 
 describe('L6: an item of the submissions list', () => {
   it.each<[object, string, object]>([
-    [{ status: 'x'.repeat(501) }, 'status cannot be stored', { status: '' }],
-    [{ status: 'a\0b' }, 'status cannot be stored', { status: '' }],
-    [{ createdAt: 'yesterday' }, 'createdAt is not a date', { createdAt: null }],
-    [{ createdAt: null }, 'createdAt is missing', { createdAt: null }],
-    [{ createdAt: 7 }, 'createdAt is not a date', { createdAt: null }],
-    [{ data: ['x'] }, 'data is not an object', { data: {} }],
-    [{ data: new ExactNumber('1') }, 'data is not an object', { data: {} }],
+    [{ status: 'x'.repeat(501) }, 'The status cannot be stored.', { status: '' }],
+    [{ status: 'a\0b' }, 'The status cannot be stored.', { status: '' }],
+    [
+      { createdAt: 'yesterday' },
+      'The time of creation (createdAt) is not a date.',
+      { createdAt: null },
+    ],
+    [{ createdAt: null }, 'The time of creation (createdAt) is missing.', { createdAt: null }],
+    [{ createdAt: 7 }, 'The time of creation (createdAt) is not a date.', { createdAt: null }],
+    [{ data: ['x'] }, 'The answers (data) are not an object.', { data: {} }],
+    [{ data: new ExactNumber('1') }, 'The answers (data) are not an object.', { data: {} }],
   ])('keeps the usable parts of an item with a defect: %j', (changes, defect, kept) => {
     const { key, submission, defects } = item(changes);
     expect(defects).toEqual([defect]);
@@ -36,11 +40,11 @@ describe('L6: an item of the submissions list', () => {
   });
 
   it.each([
-    [null, 'id is missing'],
-    [['s1'], 'id is not a text'],
-    ['a\nb', 'id cannot be stored'],
-    ['\ud800', 'id cannot be stored'],
-    ['x'.repeat(501), 'id cannot be stored'],
+    [null, 'The ID is missing.'],
+    [['s1'], 'The ID is not a text.'],
+    ['a\nb', 'The ID cannot be stored.'],
+    ['\ud800', 'The ID cannot be stored.'],
+    ['x'.repeat(501), 'The ID cannot be stored.'],
   ])('without a usable ID (%j) has a stable key', (id, defect) => {
     const first = item({ id });
     expect(first).toEqual({

@@ -85,7 +85,7 @@ describe('the join', () => {
       ['a', 'x\ud83d'],
       ['b', '\udc0ey'],
     ]);
-    const { row, reasons } = joined(joinOf(['a', 'b']), answers, ['status is missing']);
+    const { row, reasons } = joined(joinOf(['a', 'b']), answers, ['The status is missing.']);
     expect([row.cells.get('a'), row.cells.get('b')]).toEqual(['x\ufffd', '\ufffdy']);
     expect(reasons.map((reason) => reason.includes('x'))).toEqual([false, false]);
   });
@@ -94,7 +94,7 @@ describe('the join', () => {
     const text = `{"deep":${'[{"y":'.repeat(30_000)}1${'}]'.repeat(30_000)},"b":[[["ok"]]]}`;
     const data = JSON.parse(text) as Readonly<Record<string, Json>>;
     const { row, reasons } = joined(joinOf(['deep', 'b']), { ...submission([]), data });
-    expect(reasons).toEqual(['an answer is nested too deeply']);
+    expect(reasons).toEqual(['An answer is nested too deeply.']);
     expect(row.cells.get('deep')).toBe('[nested too deeply]');
     expect(row.cells.get('b')).toEqual(new JsonText('[[["ok"]]]'));
   });

@@ -88,5 +88,7 @@ function counted(
     distinct.size <= MAX_LISTED &&
     answered >= LEAST_ANSWERS &&
     answered >= LEAST_REPEATS * distinct.size;
-  return before !== undefined || isChoice ? [{ key, listed, numbers }] : [];
+  // A run may see only some of the answers.
+  const areNumbers = numbers && before?.numbers !== false;
+  return before !== undefined || isChoice ? [{ key, listed, numbers: areNumbers }] : [];
 }

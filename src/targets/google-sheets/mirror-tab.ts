@@ -130,7 +130,7 @@ function mirrorPage(all: readonly ShownForm[], time: SerialTime): Page {
   return page;
 }
 
-const REJECTED = 'Correct it in the forms service.';
+const REJECTED = 'The forms service has the original. If it is wrong, correct it there.';
 
 /** Not a submission that the source hides, nor one with protected cells, which a notice explains. */
 const canBeCorrected = (entry: Entry): boolean =>

@@ -44,7 +44,7 @@ export class RowEncoder {
   /** A row, and why it is not stored unchanged; `undefined` if its ID cannot be stored. */
   encode(row: Row): { row: SheetRow | undefined; reasons: readonly string[] } {
     if (!isStorableId(row.id))
-      return { row: undefined, reasons: ['has an ID that a cell of a sheet cannot hold'] };
+      return { row: undefined, reasons: ['It has an ID that a cell of a sheet cannot hold.'] };
     const reasons: string[] = [];
     const { createdAt } = row;
     const values = new Map<ColumnKey, SheetValue>([

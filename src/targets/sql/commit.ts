@@ -75,7 +75,7 @@ export class Commit {
     const stored = rows.length === 0 ? NOTHING : await this.#store(rows, rejected);
     const refused = new Set(rejected.map(({ id }) => id));
     const kept = refused.size === 0 ? rows : rows.filter(({ id }) => !refused.has(id));
-    const replaced = `U+0000, which ${this.#tx.dialect.product} cannot hold, was replaced by U+FFFD`;
+    const replaced = `An answer contains the character U+0000, which ${this.#tx.dialect.product} cannot hold; it is shown as \uFFFD.`;
     const entries = [
       ...this.#followed(forgotten),
       ...listed.filter(({ id, kind }) => kind === 'forgotten' || !forgotten.has(id)),

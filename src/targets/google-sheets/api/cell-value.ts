@@ -23,14 +23,14 @@ export interface FittedText {
 export function fitText(text: string): FittedText {
   const defects: string[] = [];
   let fitted = text.toWellFormed();
-  if (fitted !== text) defects.push('held half of a character');
+  if (fitted !== text) defects.push('contains a damaged character; it is shown as \uFFFD');
   if (fitted.includes('\0')) {
     fitted = fitted.replaceAll('\0', '\u2400');
-    defects.push('held the character U+0000');
+    defects.push('contains the character U+0000; it is shown as \u2400');
   }
   if (fitted.length > MAX_CELL_CHARACTERS) {
     fitted = cut(fitted);
-    defects.push('is longer than the 50,000 characters that a cell of a sheet holds and was cut');
+    defects.push('is longer than the 50,000 characters that a cell of a sheet holds, and was cut');
   }
   return { text: fitted, defects };
 }
