@@ -10,10 +10,7 @@ import type { Cell, Form, FormIdentity, SelectedField, Row } from './types.ts';
 /** The record of when the workspace last agreed with a target, and on which forms. */
 export const AGREEMENT_RECORD = 'poll agreement';
 
-/**
- * People rearranged the target during a write. Everything that was stored stays; the next opening of the form finds the losses, and
- * every range is due.
- */
+/** People rearranged the target during a write. Opening the form again finds the losses and makes every range due. */
 export class Rearranged extends MirrorError {
   constructor(message: string) {
     super('RUN_INCOMPLETE', message);

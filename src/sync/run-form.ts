@@ -40,8 +40,8 @@ export interface RunReport extends Run {
 }
 
 /**
- * Brings a form in a target up to date. If people rearrange the target during a write, there is a second run, which finds what that
- * changed. Never rejects: failures are in the report, and the rows stored before stay.
+ * Brings a form in a target up to date. If people rearrange the target during a write, there is a second run, which finds the
+ * losses. Never rejects: failures are in the report, and the rows stored before stay.
  */
 export async function runForm(
   target: Target,
