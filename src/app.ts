@@ -173,11 +173,11 @@ export class App implements AsyncDisposable {
   /** Clears SLUG_REUSED, because no run reports that a slug belongs to its form again, or no longer to another one. */
   async #forgetReuse({ forms }: MirrorPlan): Promise<void> {
     const kept = await this.dataDir.kept().catch(() => undefined);
-    for (const { target, form, code } of kept?.runs ?? []) {
+    for (const { target, address, form, code } of kept?.runs ?? []) {
       if (code !== 'SLUG_REUSED') continue;
       const now = forms.find((plan) => plan.form.id === form.id);
       if (now?.targets.includes(target) !== true)
-        await this.#keep(this.dataDir.runs.of(target, form.id).remove());
+        await this.#keep(this.dataDir.runs.of(target, address, form.id).remove());
     }
   }
 
@@ -189,7 +189,10 @@ export class App implements AsyncDisposable {
     const plan = { forms, listed: this.planner.planned?.listed ?? [] };
     const open = (name: string): Promise<Target> => this.target(name);
     const report = await poll(this.#mirror, plan, open, this.config.rule, signal);
-    await this.#keep(Promise.all(report.settled.map((run) => this.dataDir.noteRun(run))));
+    const noted = report.settled.map((run) =>
+      this.dataDir.noteRun(run, this.#addressOf(run.target)),
+    );
+    await this.#keep(Promise.all(noted));
     return report;
   }
 
@@ -213,8 +216,9 @@ export class App implements AsyncDisposable {
         this.logger.warn({ target: report.target }, `A run is refused: ${report.error}`);
         return report;
       }
-      await this.#keep(this.dataDir.noteRun(report));
-      await this.#keep(this.dataDir.noteCopy(report, this.#addressOf(report.target)));
+      const address = this.#addressOf(report.target);
+      await this.#keep(this.dataDir.noteRun(report, address));
+      await this.#keep(this.dataDir.noteCopy(report, address));
       return report;
     });
   }

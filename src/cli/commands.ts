@@ -96,7 +96,8 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'status',
-    summary: 'Shows each form in each target: last run, rows, age of each claim, problems.',
+    summary:
+      'Shows each form in each target: last run, rows, age of each claim, problems. Exits 1 unless everything is up to date.',
     examples: ['forms-mirror status', 'forms-mirror status --json'],
     options: [AS_JSON],
     load: async () => (await import('./status.ts')).status,

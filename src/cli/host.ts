@@ -50,7 +50,7 @@ export function listenForStop(source: SignalSource, onFirst: () => void): StopRe
 /** The exit codes of the program and their meanings, also for docs/reference/commands.md. */
 export const EXIT_CODES = {
   0: 'Done.',
-  1: 'A run, a check or the command itself failed, `verify` found a difference, or `status` does not know that every form is current.',
+  1: 'A run or the command itself failed, `check` found something that does not work, `verify` found a difference, or `status` shows anything but "Up to date".',
   2: 'Wrong settings or usage.',
   130: 'Stopped by SIGINT (Ctrl-C).',
   143: 'Stopped by SIGTERM.',

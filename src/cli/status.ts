@@ -2,7 +2,6 @@ import { ago, plural, someOf } from '../base/format.ts';
 import {
   claimText,
   type FormReport,
-  isCurrent,
   OUTCOME_TEXTS,
   type Report,
   type TargetReport,
@@ -13,7 +12,7 @@ import { copyName, noticeLines, pauseLine, problemLine, signOf } from './lines.t
 import { openApp } from './open-app.ts';
 import type { Line } from './terminal.ts';
 
-/** `status`: the health of the mirror. Exits 1 unless every form is known to be current. */
+/** `status`: the health of the mirror. Exits 1 unless its headline says that it is up to date. */
 export async function status({
   host,
   options,
@@ -22,7 +21,7 @@ export async function status({
   const report = await reportNow(app, host);
   if (options.json) host.terminal.printJson(report);
   else host.terminal.print(...statusLines(report));
-  return isCurrent(report) ? 0 : 1;
+  return report.state === 'ok' ? 0 : 1;
 }
 
 /** The mirror, its targets and their forms, each with its problems and their remedies. */

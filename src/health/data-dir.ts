@@ -15,6 +15,8 @@ import { problemCode, type ProblemFacts, problemFactsSchema } from './problem-fa
 
 const keptRun = z.object({
   target: z.string(),
+  /** Where the target was then: another place under its name has not failed. */
+  address: z.string(),
   form: z.object({ id: z.string(), slug: z.string(), name: z.string() }),
   outcome: z.enum(['failed', 'gone']),
   code: problemCode.nullable(),
@@ -50,7 +52,7 @@ export class DataDir {
   readonly #path: string;
   readonly #source: JsonFile<typeof keptSource>;
   readonly #copies: Records<typeof keptCopy>;
-  /** By target and form ID. */
+  /** By target, address and form ID. */
   readonly runs: Records<typeof keptRun>;
   /** What was sent to each receiver of notifications, by the setting that names it. */
   readonly deliveries: Records<z.ZodUnknown>;
@@ -63,15 +65,15 @@ export class DataDir {
     this.deliveries = new Records(join(path, 'deliveries'), z.unknown());
   }
 
-  /** Records a failed run, or removes the record after a run that did not fail. */
-  async noteRun(report: RunReport): Promise<void> {
+  /** Records a failed run into the target at this address, or removes the record after a run that did not fail. */
+  async noteRun(report: RunReport, address: string): Promise<void> {
     const { target, form, outcome, endedAtMs } = report;
-    const file = this.runs.of(target, form.id);
+    const file = this.runs.of(target, address, form.id);
     if (outcome === 'ok' || outcome === 'held' || outcome === 'incomplete') return file.remove();
     if (outcome !== 'failed' && outcome !== 'gone') return;
     const before = await file.read();
     const sinceMs = before?.outcome === outcome ? before.sinceMs : endedAtMs;
-    await file.write({ ...report, outcome, sinceMs });
+    await file.write({ ...report, address, outcome, sinceMs });
   }
 
   /** Records that the source did not list its forms; null: it did. */

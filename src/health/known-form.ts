@@ -14,14 +14,16 @@ export type KnownForm = ReturnType<typeof knownForms>[number];
 const SAYS_NOTHING: ReadonlySet<string> = new Set(['busy', 'paused', 'stopped']);
 
 /** The forms that a target has, and those planned for it that are still to come. Pure. */
-export function knownForms({ name, value: target }: TargetFacts, facts: Facts) {
+export function knownForms({ name, address, value: target }: TargetFacts, facts: Facts) {
   const { queue, nowMs } = facts;
   const { forms: allPlanned = [], atMs: plannedAtMs = null, sinceMs } = facts.plan ?? {};
   const { forms: copies = [], pauses = [], agreement = null } = target ?? {};
   const byId = new Map(copies.map((form) => [form.state.formId, form]));
   // Known from a failure: a first run that the target could not record.
   const failures = new Map(
-    facts.kept.runs.filter((run) => run.target === name).map((run) => [run.form.id, run]),
+    facts.kept.runs
+      .filter((run) => run.target === name && run.address === address)
+      .map((run) => [run.form.id, run]),
   );
   const planned = allPlanned.filter(({ targets }) => targets.includes(name));
   const plannedIds = new Set(planned.map(({ form }) => form.id));

@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { errorCode } from '../base/errors.ts';
 
 /** Raise it with every change of a schema. */
-const VERSION = 6;
+const VERSION = 7;
 
 /**
  * A small record in DATA_DIR, as JSON with {@link VERSION}. It is written under another name and renamed: a crash leaves the old

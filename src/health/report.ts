@@ -197,22 +197,6 @@ export interface Report {
   readonly forms: readonly FormReport[];
 }
 
-/**
- * Whether every form is known to be current, as its claim says: nothing has failed or waits, and each form has a claim. Forms that
- * are paused, gone or no longer chosen do not count. False if nothing is mirrored.
- */
-export function isCurrent({ state, forms }: Report): boolean {
-  const isBad = (of: HealthState): boolean => of === 'failed' || of === 'waiting';
-  const isLeftAlone = (form: FormReport): boolean =>
-    form.state === 'ended' || form.state === 'paused' || form.goneAt !== null;
-  return (
-    !isBad(state) &&
-    forms.every(
-      (form) => isLeftAlone(form) || (!isBad(form.state) && form.claim.submissionsAsOf !== null),
-    )
-  );
-}
-
 /** The state of a form in all of its targets together. */
 export const stateOfAll = (forms: readonly FormReport[]): HealthState =>
   worstOf(forms.map(({ state }) => state));

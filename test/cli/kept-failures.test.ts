@@ -20,6 +20,19 @@ it('L17: a copy that is gone is reported, and is not called filled while the sou
   expect((await run('status')).stdout).toContain('(COPY_REFILLED)');
 });
 
+it('L17: a failure belongs to the address at which it happened', async () => {
+  const { run, file, change } = await openPlace({ submissions: 30 });
+  await run('sync');
+  copyFileSync(file, `${file}.kept`);
+  change(`UPDATE _mirror_records SET value = '"1"' WHERE name = 'schema'`);
+  const why = `Target default (sqlite:${file}): the tables there were written by another build`;
+  await expectEnd(run('sync'), 1, why);
+  await expectEnd(run('status'), 1, 'Another build wrote the target (OTHER_SCHEMA)');
+  const healthy = { TARGET_URL: `sqlite:${file}.kept` };
+  await expectEnd(run('status', healthy), 0, /^✓ Up to date/);
+  await expectEnd(run('check', healthy), 0);
+});
+
 /** Puts something else in place of a database. */
 function damage(file: string): void {
   for (const beside of ['-wal', '-shm']) rmSync(`${file}${beside}`, { force: true });

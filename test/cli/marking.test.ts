@@ -25,7 +25,7 @@ describe('L7: status changes that write-back could not make', () => {
     expect(marks).toMatchObject([{ outcome: 'failed', written: 0, refused: 3, failed: 0 }]);
     const words = /the source answered PATCH \S+ with success and did not change the status/;
     expect(marks[0]?.error).toMatch(words);
-    await expectEnd(run('status'), 0, 'Status changes failed', words);
+    await expectEnd(run('status'), 1, 'Status changes failed', words);
     await expectEnd(run(SYNC), 0);
     const later = await run('status');
     expect(later.stdout).toContain('WRITE_BACK_REFUSED');

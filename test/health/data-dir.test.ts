@@ -26,13 +26,14 @@ function ended(outcome: OutcomeName, agoMs = 0, form = FORM_A, target = 'db'): R
 
 describe('DATA_DIR', () => {
   it('records failed runs, since the first in a row, of each form in each target', async () => {
-    for (const agoMs of [HOUR, MINUTE]) await dataDir.noteRun(ended('failed', agoMs));
-    await dataDir.noteRun(ended('gone', 0, FORM_B));
-    await dataDir.noteRun(ended('failed', 0, FORM_A, 'sheet ../../x'));
+    for (const agoMs of [HOUR, MINUTE]) await dataDir.noteRun(ended('failed', agoMs), 'a');
+    await dataDir.noteRun(ended('gone', 0, FORM_B), 'a');
+    await dataDir.noteRun(ended('failed', 0, FORM_A, 'sheet ../../x'), 'a');
     const { runs } = await new DataDir(folder).kept();
     expect(runs).toHaveLength(3);
     expect(runs.find(({ target, form }) => target === 'db' && form.id === FORM_A.id)).toEqual({
       target: 'db',
+      address: 'a',
       form: FORM_A,
       outcome: 'failed',
       code: 'TARGET_FULL',
@@ -41,7 +42,7 @@ describe('DATA_DIR', () => {
       endedAtMs: NOW - MINUTE,
       sinceMs: NOW - HOUR,
     });
-    await dataDir.runs.of('db', FORM_B.id).remove();
+    await dataDir.runs.of('db', 'a', FORM_B.id).remove();
     expect((await dataDir.kept()).runs).toHaveLength(2);
   });
 
@@ -53,8 +54,8 @@ describe('DATA_DIR', () => {
     ['paused', true],
     ['stopped', true],
   ])('after a run that ended %s: the failure is recorded: %s', async (outcome, isKept) => {
-    await dataDir.noteRun(ended('failed', HOUR));
-    await dataDir.noteRun(ended(outcome));
+    await dataDir.noteRun(ended('failed', HOUR), 'a');
+    await dataDir.noteRun(ended(outcome), 'a');
     expect((await dataDir.kept()).runs).toHaveLength(isKept ? 1 : 0);
   });
 
@@ -71,7 +72,7 @@ describe('DATA_DIR', () => {
   });
 
   it('L11, L15: contains no cause of an error', async () => {
-    await dataDir.noteRun(ended('failed'));
+    await dataDir.noteRun(ended('failed'), 'a');
     const paths = pathsBelow(folder);
     const file = paths.find((path) => path.endsWith('.json'));
     expect(await readFile(file ?? '', 'utf8')).not.toContain('an answer');
@@ -98,13 +99,13 @@ describe('DATA_DIR', () => {
   });
 
   it('leaves out damaged records and those of another build, and writes them again', async () => {
-    await dataDir.noteRun(ended('failed', HOUR));
+    await dataDir.noteRun(ended('failed', HOUR), 'a');
     const [name = ''] = await readdir(join(folder, 'failures'));
     const path = join(folder, 'failures', name);
     for (const text of [
       '',
-      '{"version":6',
-      '{"version":6,"kept":{"target":1}}',
+      '{"version":7',
+      '{"version":7,"kept":{"target":1}}',
       '{"version":3,"kept":{}}',
       'null'.repeat(2),
     ]) {
@@ -112,13 +113,13 @@ describe('DATA_DIR', () => {
       expect((await dataDir.kept()).runs).toEqual([]);
     }
     await writeFile(`${path}.1f`, 'half');
-    await dataDir.noteRun(ended('failed'));
+    await dataDir.noteRun(ended('failed'), 'a');
     expect((await dataDir.kept()).runs).toMatchObject([{ sinceMs: NOW }]);
   });
 
   it('shows whether records can be written', async () => {
     expect(await dataDir.problem()).toBeNull();
-    await dataDir.noteRun(ended('failed'));
+    await dataDir.noteRun(ended('failed'), 'a');
     expect(await dataDir.problem()).toBeNull();
     const inFile = new DataDir(join(folder, 'file', 'x'));
     await writeFile(join(folder, 'file'), '');
@@ -137,7 +138,7 @@ describe('DATA_DIR', () => {
     expect((await dataDir.problem())?.message).toContain('cannot be written');
     const below = new DataDir(join(folder, 'new', 'data'));
     expect((await below.problem())?.message).toContain('cannot be written');
-    await expect(dataDir.noteRun(ended('failed'))).rejects.toMatchObject({ code: 'EACCES' });
+    await expect(dataDir.noteRun(ended('failed'), 'a')).rejects.toMatchObject({ code: 'EACCES' });
   });
 
   it('that is full is reported, and a write leaves no partial file', async ({ skip }) => {
@@ -145,10 +146,10 @@ describe('DATA_DIR', () => {
     if (disk === undefined) return skip('no file system may be mounted');
     try {
       const small = new DataDir(disk.folder);
-      await small.noteRun(ended('failed', HOUR));
+      await small.noteRun(ended('failed', HOUR), 'a');
       disk.fill();
       expect((await small.problem())?.message).toContain('is on a full disk');
-      await expect(small.noteRun(ended('failed'))).rejects.toMatchObject({ code: 'ENOSPC' });
+      await expect(small.noteRun(ended('failed'), 'a')).rejects.toMatchObject({ code: 'ENOSPC' });
       expect((await small.kept()).runs).toMatchObject([{ endedAtMs: NOW - HOUR }]);
       expect(await readdir(join(disk.folder, 'failures'))).toHaveLength(1);
       disk.empty();

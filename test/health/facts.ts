@@ -49,6 +49,7 @@ export const failed = (agoMs: number, code: ProblemCode, error: string = code): 
 /** A failed run of {@link FORM_A} that no target recorded. */
 export const kept = (agoMs: number, changes: Partial<KeptRun> = {}): KeptRun => ({
   target: 'db',
+  address: 'postgres://db',
   form: FORM_A,
   outcome: 'failed',
   code: 'TARGET_FAILED',

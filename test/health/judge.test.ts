@@ -4,7 +4,6 @@ import { judge } from '../../src/health/judge.ts';
 import {
   exceptText,
   type FormReport,
-  isCurrent,
   type Problem,
   type Report,
   type ShownClaim,
@@ -418,11 +417,16 @@ describe('the judge', () => {
     ['one form is stale', { a: silent(HOUR) }, false],
     ['one form was never copied', { plan: planOf() }, false],
     ['a first copy runs', { plan: planOf(), queue: busy(job({ formId: 'frm_new' })) }, false],
-    ['one form is paused', { content: { pauses: [pause('frm_a')] } }, true],
-    ['one form is gone', { a: { state: { goneAtMs: NOW - DAY } } }, true],
+    ['a later run of a form runs', { queue: busy(job()) }, true],
+    ['no run is proven', { a: { runs: [run(MINUTE, { outcome: 'incomplete' })] } }, false],
+    ['deletions are held', { a: { tally: { held: 60 } } }, false],
+    ['one form is paused', { content: { pauses: [pause('frm_a')] } }, false],
+    ['one form is gone', { a: { state: { goneAtMs: NOW - DAY } } }, false],
+    ['one form is gone for long', { a: { state: { goneAtMs: NOW - 8 * DAY } } }, true],
     ['nothing was copied', { content: { forms: [] } }, false],
-  ])('L17: says whether every form is current: %s', (_name, situation, expected) => {
-    expect(isCurrent(judge(factsOf(situation)))).toBe(expected);
+    ['nothing is chosen any more', { isChosen: () => false }, false],
+  ])('L17: says whether every form is up to date: %s', (_name, situation, expected) => {
+    expect(judge(factsOf(situation)).state === 'ok').toBe(expected);
   });
 
   it('L17: gives no numbers for a form in a target that was never read, and 0 for one that is empty', () => {

@@ -46,7 +46,8 @@ export interface Driver {
  */
 export class Database implements Session, AsyncDisposable {
   readonly #driver: Driver;
-  readonly #place: string;
+  /** The target and its address, for messages; no password. */
+  readonly place: string;
   #connection: Connection | undefined;
   #dialect: Dialect;
   #turn: Promise<unknown> = Promise.resolve();
@@ -54,9 +55,8 @@ export class Database implements Session, AsyncDisposable {
   /** It is a snapshot, which ends with its connection. */
   #isFrozen = false;
 
-  /** `place`: the target and its address, for messages; no password. */
   constructor(driver: Driver, place: string) {
-    [this.#driver, this.#place] = [driver, place];
+    [this.#driver, this.place] = [driver, place];
     this.#dialect = driver.dialect;
   }
 
@@ -143,7 +143,7 @@ export class Database implements Session, AsyncDisposable {
 
   /** A snapshot of the database, over a connection of its own: later writes do not change it. */
   async snapshot(): Promise<Database> {
-    const frozen = new Database(this.#driver, this.#place);
+    const frozen = new Database(this.#driver, this.place);
     try {
       await frozen.#inTurn((connection) => connection.freeze());
       frozen.#isFrozen = true;
@@ -179,7 +179,7 @@ export class Database implements Session, AsyncDisposable {
     if (this.#isFrozen)
       throw new MirrorError(
         'TARGET_UNREACHABLE',
-        `${this.#place}: the connection ended, so the rest cannot be read as of the same instant. Try again.`,
+        `${this.place}: the connection ended, so the rest cannot be read as of the same instant. Try again.`,
       );
     await this.#connection?.close().catch(() => {});
     // A closed connection must not be used if no other can be made.
@@ -198,7 +198,7 @@ export class Database implements Session, AsyncDisposable {
         error instanceof MirrorError || isAbort(error) ? undefined : this.#dialect.describe(error);
       if (description === undefined) throw error;
       const { code, what, remedy } = description;
-      throw new MirrorError(code, `${this.#place}: ${what}. ${remedy}`, { cause: error });
+      throw new MirrorError(code, `${this.place}: ${what}. ${remedy}`, { cause: error });
     }
   }
 }

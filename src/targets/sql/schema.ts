@@ -40,7 +40,7 @@ export async function ensureSchema(database: Database): Promise<void> {
     ])
       await tx.run(`CREATE TABLE IF NOT EXISTS ${table}`);
     await writeRecord(tx, VERSION, SCHEMA);
-    if ((await readRecord(tx, VERSION))?.value !== SCHEMA) throw otherSchema(dialect.product);
+    if ((await readRecord(tx, VERSION))?.value !== SCHEMA) throw otherSchema(database);
   });
 }
 
@@ -57,7 +57,7 @@ export async function readSchema(database: Database): Promise<'none' | 'ours' | 
   );
   const found = new Map(rows.map(({ name, value }) => [textOf(name), JSON.parse(textOf(value))]));
   if (!found.has(VERSION)) return 'none';
-  if (found.get(VERSION) !== SCHEMA) throw otherSchema(database.dialect.product);
+  if (found.get(VERSION) !== SCHEMA) throw otherSchema(database);
   if (!TABLES.every(isThere)) return 'none';
   return found.has(SCRUB) ? 'erased' : 'ours';
 }
@@ -74,10 +74,10 @@ export async function scrub(database: Database): Promise<void> {
   await database.run('DELETE FROM _mirror_records WHERE name = $1', [SCRUB]);
 }
 
-const otherSchema = (product: string): MirrorError =>
+const otherSchema = ({ place }: Database): MirrorError =>
   new MirrorError(
     'OTHER_SCHEMA',
-    `The tables in ${product} were written by another build of forms-mirror. Delete them, or choose another place, and run again.`,
+    `${place}: the tables there were written by another build of forms-mirror. Choose another place, or delete the tables that begin with _mirror_ and those of the forms, and run again.`,
   );
 
 /** A record that belongs to no form, and its revision; null if there is none. */
