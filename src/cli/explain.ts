@@ -48,7 +48,7 @@ function printExplanation(
 const STATES = {
   current: 'stored, the same as the source',
   different: 'stored, but different from the source',
-  extra: 'stored, but the source does not have it: the next poll or row comparison checks this',
+  extra: 'stored, but the source does not have it',
   deleted: 'marked deleted',
   absent: 'not stored',
   forgotten: 'forgotten on request',
@@ -67,7 +67,10 @@ function printTarget(terminal: Terminal, stored: SubmissionInTarget): void {
   const status = stored.status === null ? '' : `, status ${stored.status}`;
   const at = stored.deletedAt ?? stored.forgottenAt;
   const since = at === null ? '' : ` since ${at}`;
-  terminal.print(`${stored.target}: ${STATES[stored.state]}${since}${status}`);
+  const isHeld = stored.listed.some(({ kind }) => kind === 'held');
+  const open =
+    stored.state === 'extra' && !isHeld ? ': the next poll or row comparison checks this' : '';
+  terminal.print(`${stored.target}: ${STATES[stored.state]}${open}${since}${status}`);
   if (stored.forgottenAt !== null)
     terminal.print('    it has no row here; only forget --undo lets it come back');
   if (stored.differing.length > 0) terminal.print(`    differs in: ${stored.differing.join(', ')}`);

@@ -5,6 +5,7 @@ import type { FormIdentity } from '../mirror/types.ts';
 import type { FormPlan } from '../sync/planner.ts';
 import { theForms } from '../sync/names.ts';
 import { PAUSES } from '../sync/records.ts';
+import { formGone } from '../sync/run-form.ts';
 import { formsIn, type Target } from '../sync/target.ts';
 import type { CommandCall, PlaceOptions } from './host.ts';
 
@@ -19,19 +20,33 @@ export const placesOf = (plan: readonly FormPlan[]): Place[] =>
   plan.flatMap(({ form, targets }) => targets.map((target) => ({ form, target })));
 
 /**
- * The part of the plan that `--form` and `--target` select. Throws SETTINGS or USAGE if a name does not exist. Rejects as the
- * target does if nothing is planned because a target could not be asked about such a name.
+ * The part of the plan that `--form` and `--target` select. Throws SETTINGS or USAGE if a name does not exist, and FORM_GONE for a
+ * form that only targets still have. Rejects as the target does if nothing is planned because a target could not be asked about
+ * such a name.
  */
 export async function selectPlan(
   { host, options }: CommandCall<PlaceOptions>,
   app: App,
 ): Promise<FormPlan[]> {
   // A mistake in the command is reported even if the source does not answer.
-  app.namesOf(options.target);
+  const names = app.namesOf(options.target);
   const { forms, unmatched } = await app.plan(host.stop.signal, { waitForTargets: true });
   if (unmatched.length > 0) throw new SettingsError(unmatched);
   for (const name of forms.length === 0 ? app.targetNames : [])
     await (await app.target(name)).store.states();
+  const { form: wanted } = options;
+  const planned = forms.map(({ form }) => form);
+  if (wanted !== undefined && formCalled(planned, wanted) === undefined) {
+    const known = names.map(async (name) => (await app.planner.read(name)).forms);
+    const some = (await Promise.allSettled(known)).flatMap((one) =>
+      'value' in one ? one.value : [],
+    );
+    const gone = formCalled(
+      some.filter(({ goneAtMs }) => goneAtMs !== null),
+      wanted,
+    );
+    if (gone !== undefined) throw formGone(gone, true);
+  }
   return partOf(app, forms, options);
 }
 

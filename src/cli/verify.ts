@@ -1,6 +1,7 @@
 import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { count, exact, plural } from '../base/format.ts';
 import { shellOption } from '../base/printable.ts';
+import { acceptance } from '../health/judge-form.ts';
 import { shownPause } from '../health/report.ts';
 import { longestGapMs } from '../queue/schedule.ts';
 import { type Differing, verifyForm, type VerifyReport } from '../sync/verify.ts';
@@ -70,8 +71,6 @@ function comparisonLines(comparison: Comparison): Line[] {
   const compared = `${plural(report.compared, 'submission')} compared`;
   const listed = report.listed === 0 ? '' : `; ${count(report.listed)} listed as rejected`;
   const gone = report.forgotten === 0 ? '' : `; ${count(report.forgotten)} forgotten`;
-  const only = `${shellOption('--form', form.slug)} ${shellOption('--target', target)}`;
-  const isBehind = outcome === 'different' && pause === null;
   const line: Line = {
     sign: isWell(comparison) ? 'ok' : 'error',
     text: `${name}: ${verdictOf(report)}; ${compared}${listed}${gone}`,
@@ -85,14 +84,26 @@ function comparisonLines(comparison: Comparison): Line[] {
       ...idLines('undecided: not in the list, and neither 404 nor 410 by ID', report.undecided),
       ...idLines('too young to have been copied', lagging),
     ],
-    remedy: isBehind ? 'To compare everything again and write what differs:' : null,
-    command: isBehind ? `forms-mirror sync --full ${only}` : null,
+    ...(outcome === 'different' && pause === null && wayOut(comparison, report)),
   };
   return [
     line,
     ...noticeLines(name, report.notices),
     ...(pause === null ? [] : [pauseLine(name, shownPause(pause, form.slug, target))]),
   ];
+}
+
+/** What brings a copy that differs in line. */
+function wayOut({ form: { slug }, target }: Place, { held, extra }: VerifyReport) {
+  if (held > 0 && extra.count > 0) {
+    const { remedy, command } = acceptance(slug, target);
+    return { remedy: `${plural(held, 'deletion is', 'deletions are')} held. ${remedy}`, command };
+  }
+  const only = `${shellOption('--form', slug)} ${shellOption('--target', target)}`;
+  return {
+    remedy: 'To compare everything again and write what differs:',
+    command: `forms-mirror sync --full ${only}`,
+  };
 }
 
 function verdictOf({ outcome, startedAt, lagging }: VerifyReport): string {

@@ -142,14 +142,16 @@ function* problemsOf(known: KnownForm, around: Surroundings): Generator<Problem>
   if (state.tally.held > 0) {
     const rows = plural(state.tally.held, 'row is', 'rows are');
     const message = `${rows} missing from the source, more than MAX_DELETE_FRACTION allows at once. None was marked deleted.`;
-    const place = `${shellOption('--form', slug)} ${shellOption('--target', target)}`;
-    const command = `forms-mirror sync --full --accept-deletes ${place}`;
     const sinceMs = runs.findLast((run) => run.held > 0)?.endedAtMs ?? null;
-    yield problemOf({ code: 'DELETIONS_HELD', message, sinceMs }, { remedy: ACCEPT, command });
+    yield problemOf({ code: 'DELETIONS_HELD', message, sinceMs }, acceptance(slug, target));
   }
 }
 
-const ACCEPT = 'Look at the form in the dashboard. If they were deleted on purpose, accept them:';
+/** What a person can do about held deletions. */
+export const acceptance = (slug: string, target: string) => ({
+  remedy: 'Look at the form in the dashboard. If they were deleted on purpose, accept them:',
+  command: `forms-mirror sync --full --accept-deletes ${shellOption('--form', slug)} ${shellOption('--target', target)}`,
+});
 
 /** Since when a stale form has had no news or, before its first run, was due to be copied; null: it is not stale. */
 function silentSinceMs(known: KnownForm, around: Surroundings): number | null {

@@ -77,8 +77,8 @@ async function runOnce(
   try {
     const form = await source.formOrNull(identity.id);
     if (form === null) {
-      const run = report(gone(identity, true));
-      return (await noteGone(target, identity, run)) ? run : report(gone(identity, false));
+      const run = report(formGone(identity, true));
+      return (await noteGone(target, identity, run)) ? run : report(formGone(identity, false));
     }
     const waiting = { waitMs: asked.waitMs ?? 0, signal };
     opened = await whileBusy(clock, waiting, () => openForWriting(target, source, form));
@@ -169,7 +169,8 @@ async function syncToEnd(work: Work): Promise<MirrorError | null> {
   );
 }
 
-const gone = ({ id, name }: FormIdentity, isHeld: boolean): MirrorError =>
+/** The error for a form that the source no longer has. `isHeld`: the target has it. */
+export const formGone = ({ id, name }: FormIdentity, isHeld: boolean): MirrorError =>
   new MirrorError(
     'FORM_GONE',
     `The source answers 404 or 410 for ${nameOf({ formId: id, name })}: it was deleted, or the key is for another workspace. ` +

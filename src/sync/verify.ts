@@ -40,6 +40,8 @@ export interface VerifyReport {
   readonly lagging: Differing;
   /** Stored submissions that the source hides or leaves open. */
   readonly undecided: Differing;
+  /** Rows whose deletion waits for a person. */
+  readonly held: number;
   /** Submissions listed as rejected, which may therefore differ. */
   readonly listed: number;
   /** Forgotten submissions, which have no row. */
@@ -105,6 +107,7 @@ export async function verifyForm(
     differing: { ...firstOf(of('changed')), columns: columnsOf(of('changed')) },
     lagging: firstOf(lagging),
     undecided: { count: undecided.length, ids: undecided.slice(0, LISTED) },
+    held: tally.held,
     listed: tally.rejected,
     forgotten: tally.forgotten,
     notices: [...(stored?.notices ?? []), ...(isOther ? [STORED_UNDER_OTHERS] : [])],

@@ -174,6 +174,28 @@ describe('verify', () => {
     await expectEnd(run(only), 1);
   });
 
+  it('L8: names held deletions and the command that accepts them; explain shows the same of each', async () => {
+    const { run, sandbox } = await openPlace();
+    await run('sync');
+    const { id: formId } = sandbox.store.formBySlug(FORM)!;
+    const gone = sandbox.store.ids(formId).slice(0, 30);
+    for (const id of gone) sandbox.store.delete(id);
+    await expectEnd(run('sync'), 1, 'DELETIONS_HELD');
+    const accept = `sync --full --accept-deletes --form ${FORM} --target default`;
+    await expectEnd(
+      run(`verify --form ${FORM}`),
+      1,
+      /30 gone from the source: sub_[^→]*→ 30 deletions are held\. .*accept them:\n/,
+      `      forms-mirror ${accept}\n`,
+    );
+    const { stdout } = await run(`explain ${gone[0]}`);
+    expect(stdout).toMatch(
+      /default: stored, but the source does not have it, status \w+\n {4}its deletion is held since /,
+    );
+    await expectEnd(run(accept), 0);
+    await expectEnd(run(`verify --form ${FORM}`), 0);
+  });
+
   it('L12, L17: compares with the other targets if one does not answer, and exits 1', async () => {
     const { env, run } = await openPlace({ submissions: 10 });
     await run('sync');

@@ -137,5 +137,11 @@ describe('a slug in a command', () => {
     expect(await place.sync(place.settings, '--form', 'contact')).toMatchObject({
       codes: ['frm-new ok'],
     });
+    const gone = `(${CONTACT}): it was deleted, or the key is for another workspace. Its rows stay. [FORM_GONE]`;
+    for (const command of ['sync', 'verify'])
+      expect(await run(`${command} --form ${CONTACT}`)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining(gone),
+      });
   });
 });
