@@ -385,6 +385,31 @@ describe('rows of a sheet', () => {
     ]);
   });
 
+  it('a row of people with a text in the column of IDs is theirs, unless the source has that ID', async () => {
+    // A total of the column of statuses is no status.
+    const total = ['Total', '6', 'Walk-in', '', '', 'by phone'];
+    for (const [column, value] of total.entries()) place.person().type(8, column, value);
+    const theirs = place.rowOf('by phone');
+    const isDue = async (): Promise<unknown> =>
+      (await (await place.open()).forms())[0]?.state.ranges[0]?.isDue;
+    // One way of reading sees only our own columns, the other all.
+    expect(await isDue()).toBe(true);
+    const notices = await place.write(async (form) => {
+      expect(form.losses).toEqual([]);
+      await form.commit({ rows: people(7), state: (state) => wholeRead(state, 0) });
+      expect(form.state.tally.rows).toEqual({ NEW: 7 });
+    });
+    expect(messagesOf(notices)).toEqual([
+      expect.stringContaining('these rows have no submission ID: 10.'),
+    ]);
+    expect(await isDue()).toBe(false);
+    expect(place.rowOf('by phone')).toEqual(theirs);
+    await place.write(store([...people(7), row('by phone', { f_name: 'Ann' })]));
+    expect(place.placeOf('by phone')).toBe(9);
+    expect(place.rowOf('by phone')?.slice(STATUS, AGE_AT)).toEqual(['NEW', 'Ann']);
+    expect(await place.write(store([]))).toEqual([]);
+  });
+
   it.each(HEADER.slice(0, -1))('L17: a loss of the column "%s" is noticed', async (header) => {
     place.person().deleteColumns(HEADER.indexOf(header));
     await place.write(async ({ losses }) => {

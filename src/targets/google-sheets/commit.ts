@@ -247,6 +247,9 @@ export async function planCommit(
     digestOf,
   );
   const doubted = known.doubted.difference(stored).difference(new Set(change.deleted));
+  const shifted = (row: number): number => (row >= at ? row + added : row);
+  const isFilled = new Set(left.map(({ id }) => id));
+  const bare = [...found.bare].filter(([id]) => !isFilled.has(id));
   const after = { fields: laid.fields, rows, entries, doubted };
   return {
     requests,
@@ -255,6 +258,9 @@ export async function planCommit(
       survey: {
         ...found,
         unnamed: known.survey.unnamed.filter((key) => laid.header?.values.has(key) !== true),
+        bare: new Map(bare.map(([id, row]) => [id, shifted(row)])),
+        copies: found.copies.map(shifted),
+        withoutId: found.withoutId.map(shifted),
         bottom: found.bottom + added,
       },
     },

@@ -34,10 +34,10 @@ export function noticesOf(
     ),
     ...aboutRows(
       'ROWS_WITHOUT_ID',
-      found.withoutId,
+      [...found.withoutId, ...found.bare.values()].toSorted((a, b) => a - b),
       (rows) =>
-        `On the tab "${title}" these rows have no submission ID: ${rows}. The values there stay, and are not updated. If a row ` +
-        'lost its ID and the source still has the submission, it is written again in a new row.',
+        `On the tab "${title}" these rows have no submission ID: ${rows}. The values there stay, and are neither updated nor ` +
+        'counted. If a row lost its ID and the source still has the submission, it is written again in a new row.',
       'Move your notes to the row that shows the submission now, and delete the one without an ID; or bring the ID back ' +
         '(Edit › Undo, or File › Version history) and delete the new row. Move rows that people added here to another tab.',
     ),

@@ -50,10 +50,7 @@ export interface Survey {
   readonly unnamed: readonly ColumnKey[];
   /** The row of each submission. If two rows have one ID, the upper one counts. */
   readonly places: ReadonlyMap<string, number>;
-  /**
-   * Rows with an ID that no row above has, but with nothing in our other columns, as far as read: people's titles and totals, or
-   * remains of our rows.
-   */
+  /** Rows with an ID that no row above has, without a time and a status: people's own rows, or remains of ours. */
   readonly bare: ReadonlyMap<string, number>;
   /** The row below the last submission. */
   readonly bottom: number;
@@ -74,6 +71,16 @@ export const EMPTY_SURVEY: Survey = {
   withoutId: [],
 };
 
+/**
+ * Whether a row with an ID shows a status or a time as the mirror writes them. A row without both is a person's: a total, or a
+ * walk-in. If the source has a submission with its ID, it is filled again.
+ */
+function isWritten(table: Table, row: number): boolean {
+  const [status, at] = [table.get('s:status')?.[row] ?? '', table.get('s:at')?.[row] ?? ''];
+  if (status !== '') return typeof status === 'string';
+  return typeof at === 'number' || canonicalTime(String(at)) !== null;
+}
+
 /** Looks through the rows of a tab. */
 export function survey(table: Table): Survey {
   const textOf = (key: ColumnKey, row: number): string => String(table.get(key)?.[row] ?? '');
@@ -93,8 +100,7 @@ export function survey(table: Table): Survey {
       if (isDated && textOf('s:status', row) !== '') withoutId.push(row);
       continue;
     }
-    // A copy is one whether its answers were read or not.
-    if (!places.has(id) && others.every((key) => textOf(key, row) === '')) {
+    if (!places.has(id) && !isWritten(table, row)) {
       bare.set(id, bare.get(id) ?? row);
       continue;
     }
