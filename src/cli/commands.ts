@@ -62,7 +62,10 @@ export const COMMANDS: readonly CommandSpec[] = [
       option('--full', 'read everything and compare every answer'),
       ...PLACE,
       option('--dry-run', 'read and compare, change nothing, list what would change'),
-      option('--accept-deletes', 'accept deletions beyond MAX_DELETE_FRACTION for this run'),
+      option(
+        '--accept-deletes',
+        'accept the held deletions, if no more are missing than were last shown',
+      ),
       AS_JSON,
     ],
     load: async () => (await import('./sync.ts')).sync,

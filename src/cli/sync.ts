@@ -50,16 +50,16 @@ export async function sync(call: CommandCall<SyncFlags>): Promise<ExitCode> {
   const isFull = options.full === true;
   // A form that a person names is synced even if the counts of the workspace have not changed.
   const isPolled = !isFull && !acceptDeletes && !dryRun && options.form === undefined;
-  const how = {
-    isFull,
-    acceptDeletes: acceptDeletes ? Number.POSITIVE_INFINITY : 0,
-    waitMs: WAIT_MS,
-  };
   const isWatched = json !== true || terminal.interactive;
   const { runs, polls } = await bringUpToDate(app, placesOf(plan), {
     polled: isPolled ? plan : [],
-    run({ form, target }, jobs) {
+    async run({ form, target }, jobs) {
       const place = { formId: form.id, target };
+      const how = {
+        isFull: isFull || acceptDeletes,
+        acceptDeletes: acceptDeletes ? await heldIn(app, place) : 0,
+        waitMs: WAIT_MS,
+      };
       if (dryRun) return app.dryRun(place, how, stop.signal);
       const onProgress = isWatched ? progressOf(copyName({ form, target }), host) : undefined;
       const isComparison = jobs.some((job) => job.isComparison);
@@ -101,6 +101,16 @@ export async function sync(call: CommandCall<SyncFlags>): Promise<ExitCode> {
     runs.every(({ outcome }) => outcome === 'ok') &&
     writeBacks.every(({ outcome }) => outcome !== 'failed');
   return isDone && !stop.signal.aborted ? 0 : 1;
+}
+
+/** The deletions that wait for a person, who accepts as many as were shown. 0 if the target cannot be read: the run reports why. */
+async function heldIn(app: App, { formId, target }: Parameters<App['run']>[0]): Promise<number> {
+  const held = async (): Promise<number> => {
+    const { store } = await app.target(target);
+    const copy = (await store.states()).find(({ state }) => state.formId === formId);
+    return copy?.state.tally.held ?? 0;
+  };
+  return held().catch(() => 0);
 }
 
 interface SyncOptions {

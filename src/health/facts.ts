@@ -1,12 +1,12 @@
 import type { Agreement } from '../mirror/form-state.ts';
-import { isSameUnder, OTHER_SETTINGS, storedUnder } from '../mirror/selection.ts';
+import { OTHER_SETTINGS } from '../mirror/selection.ts';
 import type { Pause } from '../mirror/pauses.ts';
 import type { StoredForm } from '../mirror/port.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { MirrorPlan } from '../sync/planner.ts';
 import { leftoverNotices } from '../sync/purge.ts';
 import { AGREEMENT, PAUSES, WRITE_BACKS, type WriteBackProblem } from '../sync/records.ts';
-import type { Target } from '../sync/target.ts';
+import { isOutdated, type Target } from '../sync/target.ts';
 import type { Kept } from './data-dir.ts';
 import type { Latest } from './reading.ts';
 import type { QueueState } from './report.ts';
@@ -68,17 +68,13 @@ export async function readTarget(
   writesBack: boolean,
   refills: ReadonlyMap<string, number | null>,
 ): Promise<TargetContent> {
-  const { store, joining } = target;
+  const { store } = target;
   const stored = await store.forms(RECENT_RUNS);
   const writeBacks = writesBack ? await WRITE_BACKS.read(store) : {};
   const forms = stored.map((form): FormCopy => {
-    const { formId, slug, storedUnder: before, goneAtMs } = form.state;
-    const now = joining && storedUnder(joining, { id: formId, slug });
-    // A form that is gone is never written again, so its facts no longer change.
-    const isOther =
-      now !== undefined && before !== null && goneAtMs === null && !isSameUnder(before, now);
+    const { formId } = form.state;
     return Object.assign({}, form, {
-      losses: isOther ? [...form.losses, OTHER_SETTINGS] : form.losses,
+      losses: isOutdated(target, form.state) ? [...form.losses, OTHER_SETTINGS] : form.losses,
       notices: [...form.notices, ...leftoverNotices(target, form)],
       writeBack: writeBacks[formId] ?? null,
       refilledAtMs: refills.get(formId) ?? null,

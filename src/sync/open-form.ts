@@ -17,8 +17,10 @@ export async function openForWriting(target: Target, source: Source, shown: Form
   const joining = await target.admit(shown, source.signal, true);
   const form = await target.store.open({ id, slug, name });
   try {
-    const reasons = [...form.losses, ...(await followSettings(form, shown, joining))];
+    const { rehashed, changes } = await followSettings(form, shown, joining);
+    const reasons = [...form.losses, ...changes];
     const sink = new Sink({ target, source, form, shown, joining, reasons });
+    sink.applied = { ...sink.applied, updated: rehashed };
     await sink.prepare();
     if (form.state.goneAtMs !== null) form.note((state) => ({ ...state, goneAtMs: null }));
     return sink;
@@ -48,11 +50,19 @@ export async function noteGone(target: Target, identity: FormIdentity, run: Run)
   return true;
 }
 
-/** If the rows were stored under other settings, hashes old answers at once and has everything read again. */
-async function followSettings(form: OpenForm, source: Form, joining: Joining): Promise<string[]> {
+/**
+ * If the rows were stored under other settings, hashes old answers at once and has everything read again. Returns how many rows it
+ * hashed, and which settings have changed.
+ */
+async function followSettings(
+  form: OpenForm,
+  source: Form,
+  joining: Joining,
+): Promise<{ readonly rehashed: number; readonly changes: readonly string[] }> {
   const now = storedUnder(joining, source);
   const before = form.state.storedUnder;
-  if (isSameUnder(before, now)) return [];
+  let rehashed = 0;
+  if (isSameUnder(before, now)) return { rehashed, changes: [] };
   const { selection, hashKey } = joining;
   if (hashKey !== undefined && before?.hashing !== now.hashing) {
     const fieldIds = form.fields
@@ -60,19 +70,22 @@ async function followSettings(form: OpenForm, source: Form, joining: Joining): P
       .filter(fieldTest(selection.fields, source))
       .filter(fieldTest(selection.hashed, source));
     if (fieldIds.length > 0)
-      await form.erase({ kind: 'rehash', fieldIds, hash: (cell) => hashedCell(cell, hashKey) });
+      rehashed = await form.erase({
+        kind: 'rehash',
+        fieldIds,
+        hash: (cell) => hashedCell(cell, hashKey),
+      });
   }
   form.note((state) => ({
     ...(before === null ? state : distrust(state)),
     storedUnder: now,
   }));
-  if (before === null) return [];
-  return [
-    ...(before.selection === now.selection
-      ? []
-      : ['The selected fields have changed since the rows were stored.']),
-    ...(before.hashing === now.hashing
-      ? []
-      : ['The hashed fields, or the way to hash them, have changed since the rows were stored.']),
-  ];
+  const changes: string[] = [];
+  if (before !== null && before.selection !== now.selection)
+    changes.push('The selected fields have changed since the rows were stored.');
+  if (before !== null && before.hashing !== now.hashing)
+    changes.push(
+      'The hashed fields, or the way to hash them, have changed since the rows were stored.',
+    );
+  return { rehashed, changes };
 }

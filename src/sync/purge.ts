@@ -1,4 +1,4 @@
-import { isAbort } from '../base/errors.ts';
+import { isAbort, MirrorError } from '../base/errors.ts';
 import { count, iso } from '../base/format.ts';
 import { shellOption } from '../base/printable.ts';
 import { looksHashed } from '../mirror/cells.ts';
@@ -8,7 +8,7 @@ import { identityOf, type OutcomeName } from '../mirror/form-state.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { type ErasureOptions, type ErasureReport, inEach, writing } from './erase.ts';
 import type { RunReport } from './run-form.ts';
-import { allRows, reading, type Target } from './target.ts';
+import { allRows, isOutdated, reading, type Target } from './target.ts';
 
 /*
  * Removes data that a copy should no longer have: rows that were marked deleted long ago, answers of fields that are no longer
@@ -95,13 +95,16 @@ async function deletedBefore(form: ReadForm, beforeMs: number): Promise<number> 
   return many;
 }
 
-/** Empties the columns that {@link leftoverNotices} names. Returns the forms that had such columns. */
+/**
+ * Empties the columns that {@link leftoverNotices} names. Returns the forms that had such columns. A target with rows that were stored
+ * under other settings fails: a mistake in the settings, which a run would have refused, would empty everything.
+ */
 export const purgeLeftovers = (
   targets: readonly Target[],
   formId: string | undefined,
   options: ErasureOptions,
 ): Promise<ErasureReport[]> =>
-  inEach(targets, formsOf(formId), async (target, { form, copy }) => {
+  inEach(targets, settledForms(formId), async (target, { form, copy }) => {
     const leftovers = leftoversOf(target, copy);
     if (leftovers.length === 0) return null;
     const found = await reading(target, form.id, (open) => leftIn(open, leftovers));
@@ -111,6 +114,22 @@ export const purgeLeftovers = (
       await writing(target, form, options, (open) => open.erase({ kind: 'columns', fieldIds }));
     return { asked: fieldIds.length, ...found };
   });
+
+const settledForms =
+  (formId: string | undefined): ReturnType<typeof formsOf> =>
+  async (target) => {
+    const forms = await formsOf(undefined)(target);
+    const behind = forms.find(
+      ({ form, copy }) => target.isChosen(form) && isOutdated(target, copy.state),
+    );
+    if (behind === undefined)
+      return forms.filter(({ form }) => [undefined, form.id].includes(formId));
+    throw new MirrorError(
+      'COPY_OUTDATED',
+      `Nothing is emptied: the rows of form ${behind.form.slug} were stored under other settings than these. ` +
+        'Check TARGET_FIELDS, then run: forms-mirror sync',
+    );
+  };
 
 /** The fields to empty, and how many rows have an answer in one of them. */
 async function leftIn(

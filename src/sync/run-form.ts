@@ -141,11 +141,12 @@ async function runOnce(
   return about();
 }
 
-/** Counts a row that several lists showed once. */
+/** Counts a row once that several lists showed, or that was hashed and then changed. */
 function counted(applied: Applied, { tally }: FormState): Applied {
-  const { inserted, updated, unchanged } = applied;
-  const most = Math.max(0, liveRows(tally) - inserted - updated);
-  return { ...applied, unchanged: Math.min(unchanged, most) };
+  const { inserted } = applied;
+  const known = Math.max(0, liveRows(tally) - inserted);
+  const updated = Math.min(applied.updated, known);
+  return { ...applied, updated, unchanged: Math.min(applied.unchanged, known - updated) };
 }
 
 /** Syncs, and stores everything that it saw even if it fails. Null: source and copy agree. */

@@ -2,9 +2,9 @@ import type { Clock } from '../base/clock.ts';
 import { toMirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Source } from '../forms/source.ts';
-import { identityOf } from '../mirror/form-state.ts';
+import { type FormState, identityOf } from '../mirror/form-state.ts';
 import { pausedError, pauseOf } from '../mirror/pauses.ts';
-import type { Joining } from '../mirror/selection.ts';
+import { isSameUnder, type Joining, storedUnder } from '../mirror/selection.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 import type { EntryKind, ReadForm, RowQuery, Store, StoredRow } from '../mirror/port.ts';
 import { PAUSES } from './records.ts';
@@ -45,6 +45,13 @@ export async function requireUnpaused({ store, name }: Target, form: FormIdentit
   if (pause === null) return;
   throw pausedError(pause, form.slug, name);
 }
+
+/** Whether its rows were stored under other settings. A form that is gone is never written again, so its rows are not outdated. */
+export const isOutdated = ({ joining }: Target, state: FormState): boolean =>
+  joining !== undefined &&
+  state.storedUnder !== null &&
+  state.goneAtMs === null &&
+  !isSameUnder(state.storedUnder, storedUnder(joining, identityOf(state)));
 
 /** How many runs a process has in a target at the same time: while one writes, others wait for the source. Each takes some 10 MB. */
 export const RUNS_AT_ONCE = 4;

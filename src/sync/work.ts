@@ -26,7 +26,7 @@ export interface RunOptions {
   readonly isComparison?: boolean;
   /** What the poll that asked for the run has counted. */
   readonly polled?: Polled | undefined;
-  /** How many deletions a person accepts; Infinity: all. With any, the run is full. */
+  /** How many deletions a person accepts: as many as were shown. With any, the run is full. */
   readonly acceptDeletes?: number | undefined;
   /** How long to wait for another process that writes to the form. */
   readonly waitMs?: number | undefined;

@@ -52,6 +52,10 @@ describe('L18: purge --unselected', () => {
     const { run, fields, folder } = await openMirrored([FIRST, SECOND]);
     const [first = ''] = fields;
     const fewer = { TARGET_FIELDS: fields.filter((id) => id !== first).join(',') };
+    // No run has accepted these settings yet: a mistake in them would empty every column.
+    for (const wrong of [fewer, { TARGET_FIELDS: 'customer-feedbak:*' }])
+      for (const how of ['--dry-run', '--yes'])
+        await expectEnd(run(`purge --unselected ${how}`, wrong), 1, 'stored under other settings');
     await expectEnd(run('sync --full', fewer), 0);
     const purge = 'purge --unselected --form customer-feedback --target default';
     await expectEnd(

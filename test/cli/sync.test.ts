@@ -20,7 +20,7 @@ describe('sync', () => {
     expect(stderr).toBe('');
   });
 
-  it('names the command that accepts held deletions once', async () => {
+  it('names the command that accepts held deletions once, and accepts no more than were shown', async () => {
     const { run, sandbox } = await openPlace();
     await run(`sync --form ${SLUG}`);
     const { store } = sandbox;
@@ -31,6 +31,10 @@ describe('sync', () => {
     expect(lines.filter((line) => line.endsWith(':'))).toEqual([]);
     const command = `forms-mirror sync --full --accept-deletes --form ${id}`;
     expect(lines.filter((line) => line.includes(command))).toHaveLength(1);
+    for (const submission of store.ids(id).slice(0, 2)) store.delete(submission);
+    const accept = `sync --full --accept-deletes --form ${id}`;
+    await expectEnd(run(accept), 1, 'does not show 32 rows');
+    await expectEnd(run(accept), 0, '32 deleted');
   });
 
   it('L17: status reports a table that people dropped as incomplete, and sync fills it again and says why', async () => {

@@ -155,6 +155,17 @@ function special({ query, write, url }: Bed): void {
     expect(await query('SELECT full_name FROM cascade_live')).toEqual([{ full_name: 'x' }]);
   });
 
+  it('uses a schema that another process makes at the same moment', async () => {
+    const twice = new URL(url());
+    twice.searchParams.set('schema', 'twice');
+    await using store = await parseTargetUrl(twice.href).open('default', { clock });
+    await query('BEGIN; CREATE SCHEMA twice');
+    const checked = store.check();
+    while ((await query('SELECT 1 AS n FROM pg_locks WHERE NOT granted')).length === 0);
+    await query('COMMIT');
+    expect(await checked).toMatchObject([{ isOk: true }]);
+  });
+
   it('finds in its check that it may not create temporary tables', async () => {
     const [row] = await query('SELECT current_database() AS name');
     const database = `"${String(row?.['name'])}"`;

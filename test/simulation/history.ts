@@ -700,11 +700,11 @@ export class History {
     for (const args of this.#people.toNormal()) await this.#command(args, 'person');
     const step: Step = { seed: this.#plan.seed + 99, what: 'sync', full: true, accept: true };
     const isSound = !contradictsItself(this.#plan.behaviour);
-    let [first] = await this.#sync(step);
-    // Unfinished work, or rows moved during the last reading, may take one more run.
-    if (first === undefined || runsOf(first).some(({ outcome }) => outcome !== 'ok')) {
-      [first] = await this.#sync(step);
-    }
+    // Unfinished work, rows moved during the last reading, and deletions to accept may take one more run each.
+    let first: Printed | undefined;
+    const isDone = (): boolean =>
+      first !== undefined && runsOf(first).every(({ outcome }) => outcome === 'ok');
+    for (let runs = 0; runs < 3 && !isDone(); runs++) [first] = await this.#sync(step);
     // An unknown name in the settings stops the program (L11).
     if (first !== undefined && errorOf(first) === 'SETTINGS' && this.#people.namesWhatIsGone)
       return;

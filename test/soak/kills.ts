@@ -66,6 +66,8 @@ async function onePlace(): Promise<void> {
       if (ended) usualMs = performance.now() - began;
       else inTime++;
     }
+    // Accepts the deletions that it holds.
+    await place.run(['sync', '--full']);
     const last = await place.run(['sync', '--full', '--accept-deletes']);
     if (last.code !== 0) breaches.push(`exit ${last.code}: ${last.stdout}${last.stderr}`);
     breaches.push(...(await breachesOf(store, new MirrorView(place.targetUrl))));

@@ -85,7 +85,13 @@ export class Database implements Session, AsyncDisposable {
   async make(): Promise<void> {
     const isThere = await this.isThere();
     const { place } = this.#driver;
-    if (place !== undefined && !isThere) await this.#described(place.make(this));
+    if (place === undefined || isThere) return;
+    try {
+      await this.#described(place.make(this));
+    } catch (error) {
+      // Another process may have made it at the same moment.
+      if (!(await this.isThere())) throw error;
+    }
   }
 
   query(sql: string, params?: readonly Param[]): Promise<SqlRow[]> {

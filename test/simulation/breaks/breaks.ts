@@ -260,8 +260,8 @@ const FAULTS: Readonly<Record<string, Omit<Break, 'law' | 'name'>>> = {
   },
   'L11: stored answers are not hashed when hashing is enabled': {
     file: 'src/sync/open-form.ts',
-    find: 'if (fieldIds.length > 0) await form.erase(',
-    replace: 'if (fieldIds.length > 1e6) await form.erase(',
+    find: 'if (fieldIds.length > 0) rehashed = await form.erase(',
+    replace: 'if (fieldIds.length > 1e6) rehashed = await form.erase(',
   },
   'L11: a change of the hashed fields is not noticed': {
     file: 'src/mirror/selection.ts',
@@ -323,9 +323,9 @@ const FAULTS: Readonly<Record<string, Omit<Break, 'law' | 'name'>>> = {
       'await sink.note((state) => agreed(state, Math.max(atMs, work.clock.now()), onStatuses));',
   },
   'L17: a form stored under other settings is still claimed': {
-    file: 'src/health/facts.ts',
-    find: 'now !== undefined && before !== null && goneAtMs === null && !isSameUnder(before, now);',
-    replace: 'now !== undefined && before !== null && goneAtMs === null && before === now;',
+    file: 'src/sync/target.ts',
+    find: '!isSameUnder(state.storedUnder, storedUnder(joining, identityOf(state)));',
+    replace: 'state.storedUnder === storedUnder(joining, identityOf(state));',
     with: ['hash'],
   },
   'L17: status counts rows that are marked deleted': {
