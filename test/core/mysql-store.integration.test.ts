@@ -130,7 +130,7 @@ function special({ query, values, write }: Bed): void {
     const unmade = await write('killed', async () => {});
     expect(unmade).toMatchObject({
       notes: [],
-      losses: ['The column age of killed is missing; it is filled again.'],
+      losses: ['The column age of killed is missing; it is added and filled.'],
     });
     await name(true);
     const made = await write('killed', (form) =>

@@ -322,7 +322,7 @@ function peopleCases(
     await run('x');
     await place().query('ALTER TABLE moved RENAME COLUMN full_name TO former');
     expect(await run('y')).toEqual([
-      'The column full_name of moved is missing; it is filled again.',
+      'The column full_name of moved is missing; it is added and filled.',
     ]);
     expect(await shown()).toEqual([['y']]);
     await place().query('ALTER TABLE moved RENAME TO moved_away');

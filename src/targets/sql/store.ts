@@ -317,7 +317,7 @@ function lossesOf(
   const lost = now.fields
     .flatMap((field) => ownColumns(field))
     .filter((name) => !now.columns.has(name))
-    .map((name) => `The column ${name} of ${place} is missing; it is filled again.`);
+    .map((name) => `The column ${name} of ${place} is missing; it is added and filled.`);
   return isDeepStrictEqual(now.rows, tally.rows)
     ? lost
     : [...lost, `Rows of ${place} were removed, added or changed; they are read again.`];
