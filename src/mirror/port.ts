@@ -290,9 +290,8 @@ export interface FormSnapshot extends AsyncDisposable {
 
 /**
  * The subject of a notice. `ID_COLUMN_DELETED`: no run can succeed; `CELLS_PROTECTED`: some protected or merged cells are not
- * written; `VIEW_BEHIND`: a view lacks forms or fields, because it could not be replaced; `ANSWERS_BESIDE`: some answers do not
- * have their column's type and are in the column beside it; `UNSELECTED_ANSWERS`: columns hold answers that the settings do not
- * allow; the others concern single rows or columns.
+ * written; `VIEW_BEHIND`: a view lacks forms or fields, because it could not be replaced; `UNSELECTED_ANSWERS`: columns hold answers
+ * that the settings do not allow; the others concern single rows or columns.
  */
 export type NoticeCode =
   | 'ID_COLUMN_DELETED'
@@ -300,7 +299,6 @@ export type NoticeCode =
   | 'ROWS_WITHOUT_ID'
   | 'CELLS_PROTECTED'
   | 'VIEW_BEHIND'
-  | 'ANSWERS_BESIDE'
   | 'UNSELECTED_ANSWERS';
 
 /**

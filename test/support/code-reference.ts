@@ -22,10 +22,6 @@ export const NOTICES: Readonly<Record<NoticeCode, readonly [meaning: string, rem
     'A view could not be replaced and lacks new forms or fields.',
     'Close transactions that hold it, and change or drop views of yours that keep a column of it. The next run tries again.',
   ],
-  ANSWERS_BESIDE: [
-    'Some answers do not fit the type of their column and are in the column `<column>_text`.',
-    'Read both columns.',
-  ],
   UNSELECTED_ANSWERS: [
     'Columns may still contain answers that the settings do not allow: of fields that are not selected, or plain ones of fields that are to be hashed in a form that no run writes to.',
     'Select the fields or the form again. Or empty the columns with forms-mirror purge --unselected, which cannot be undone.',
