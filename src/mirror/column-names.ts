@@ -93,8 +93,12 @@ const visible = (text: string): string =>
     .replace(/[\u202A-\u202E\u2066-\u2069]/g, '\uFFFD')
     .trim();
 
-/** Equal for names that a database or a reader could confuse. */
-const sameNameKey = (name: string): string => name.normalize('NFC').toLowerCase();
+/**
+ * Equal for names that a database or a reader could confuse. MySQL and MariaDB compare the names of columns without case and accents
+ * (utf8mb3_general_ci), and ß as s.
+ */
+const sameNameKey = (name: string): string =>
+  name.normalize('NFD').replace(/\p{M}/gu, '').replace(/[ßẞ]/g, 's').toUpperCase();
 
 /** Lower-case ASCII letters and digits with single underscores between them; '' when `text` has neither. */
 function snakeCase(text: string): string {
@@ -146,6 +150,29 @@ const SQLITE =
   'add alter autoincrement between commit constraint delete drop escape exists if index insert nothing set transaction ' +
   'update values';
 
+/**
+ * Reserved in MySQL 8.0 to 9.0 or MariaDB 10.6 to 11 as well: https://dev.mysql.com/doc/refman/9.0/en/keywords.html,
+ * https://mariadb.com/kb/en/reserved-words.
+ */
+const MYSQL =
+  'accessible asensitive before bigint blob by call cascade change char character condition continue convert cube ' +
+  'cume_dist cursor database databases day_hour day_microsecond day_minute day_second dec decimal declare delayed ' +
+  'delete_domain_id dense_rank describe deterministic distinctrow div do_domain_ids double dual each elseif empty ' +
+  'enclosed escaped exit explain first_value float float4 float8 force fulltext function generated get groups ' +
+  'high_priority hour_microsecond hour_minute hour_second ignore ignore_domain_ids infile inout insensitive int ' +
+  'int1 int2 int3 int4 int8 integer io_after_gtids io_before_gtids iterate json_table key keys kill lag ' +
+  'last_value lead leave linear lines load lock long longblob longtext loop low_priority manual master_bind ' +
+  'master_demote_to_replica master_demote_to_slave master_ssl_verify_server_cert match maxvalue mediumblob ' +
+  'mediumint mediumtext middleint minute_microsecond minute_second mod modifies no_write_to_binlog nth_value ' +
+  'ntile numeric of optimize optimizer_costs option optionally out outfile over page_checksum parallel ' +
+  'parse_vcol_expr partition percent_rank portion precision procedure purge qualify range rank read read_write ' +
+  'reads real recursive ref_system_id regexp release rename repeat replace require resignal restrict return ' +
+  'revoke rlike row_number rows schema schemas second_microsecond sensitive separator show signal smallint ' +
+  'spatial specific sql sql_big_result sql_calc_found_rows sql_small_result sqlexception sqlstate sqlwarning ssl ' +
+  'starting stats_auto_recalc stats_persistent stats_sample_pages stored straight_join system terminated tinyblob ' +
+  'tinyint tinytext trigger undo unlock unsigned usage use utc_date utc_time utc_timestamp varbinary varchar ' +
+  'varcharacter varying virtual while write xor year_month zerofill';
+
 /** Type and function names of PostgreSQL (category C) that mean something else where a column name is expected. */
 const CONFUSING =
   'coalesce extract greatest grouping interval least nullif overlay position row setof substring trim treat xmlexists';
@@ -156,5 +183,5 @@ const HIDDEN = 'tableoid xmin cmin xmax cmax ctid oid rowid';
 /** Lower-case names that SQL or the mirror reserves. */
 const RESERVED = new Set<string>([
   ...SYSTEM_COLUMNS,
-  ...[POSTGRES, SQLITE, CONFUSING, HIDDEN].flatMap((words) => words.split(' ')),
+  ...[POSTGRES, SQLITE, MYSQL, CONFUSING, HIDDEN].flatMap((words) => words.split(' ')),
 ]);

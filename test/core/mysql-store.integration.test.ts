@@ -1,5 +1,6 @@
 import { createConnection } from 'mysql2/promise';
 import { expect, it } from 'vitest';
+import { fieldColumnName } from '../../src/mirror/column-names.ts';
 import type { Cell } from '../../src/mirror/types.ts';
 import { lentMariadb } from '../support/lent-server.ts';
 import { createMysqlDatabase, mariadbMissing } from '../support/servers.ts';
@@ -73,7 +74,7 @@ function special({ query, values, write }: Bed): void {
 
   it('L10: accepts IDs and names of the maximum length', async () => {
     const id = '\u{FFFD}'.repeat(500);
-    await write('long', (form) =>
+    await write('longest', (form) =>
       form.commit({
         rows: [row(id, { f_name: 'x' })],
         entries: [
@@ -88,7 +89,7 @@ function special({ query, values, write }: Bed): void {
         ],
       }),
     );
-    expect(await query('SELECT char_length(id) AS n FROM `long`')).toEqual([{ n: 500 }]);
+    expect(await query('SELECT char_length(id) AS n FROM longest')).toEqual([{ n: 500 }]);
   });
 
   it('shows the same in any mode of the reader, and removes characters that a name cannot have', async () => {
@@ -111,6 +112,31 @@ function special({ query, values, write }: Bed): void {
       expect(await query('SELECT `Näme \uFFFD` AS n FROM modes_labelled')).toEqual([{ n: 'x' }]);
     }
     await query(`SET sql_mode = 'ANSI_QUOTES'`);
+  });
+
+  it('L9: gives names that need no backticks, and labels that it distinguishes', async () => {
+    const words = await query(
+      "SELECT word FROM information_schema.keywords WHERE word REGEXP '^[A-Z_]+$'",
+    );
+    const names = words.map(({ word }) =>
+      fieldColumnName({ id: 'f_0', label: String(word) }, new Set()),
+    );
+    const made = names.map((name) => `1 AS ${name}`).join(', ');
+    expect(await query(`SELECT ${names.join(', ')} FROM (SELECT ${made}) AS t`)).toHaveLength(1);
+    const labels = ['İsim', 'isim', 'ısım', 'Café', 'cafe', 'ß', 's', 'ss'];
+    const fields = Array.from(labels, (label, position) => ({
+      ...NAME,
+      id: `f_${position}`,
+      label,
+      position,
+    }));
+    const answers = Object.fromEntries(fields.map(({ id }) => [id, 'x']));
+    const { notes } = await write(
+      'labels',
+      (form) => form.commit({ rows: [row('a', answers)] }),
+      fields,
+    );
+    expect(notes).toEqual([]);
   });
 
   it('L5: recognizes the columns and views that a killed process left', async () => {

@@ -148,11 +148,11 @@ function special({ query, write, url }: Bed): void {
 
   it('L1: makes views again that a person dropped with a column', async () => {
     const run = () =>
-      write('cascade', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }), [NAME]);
+      write('cascaded', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }), [NAME]);
     await run();
-    await query('ALTER TABLE cascade DROP COLUMN full_name CASCADE');
+    await query('ALTER TABLE cascaded DROP COLUMN full_name CASCADE');
     await run();
-    expect(await query('SELECT full_name FROM cascade_live')).toEqual([{ full_name: 'x' }]);
+    expect(await query('SELECT full_name FROM cascaded_live')).toEqual([{ full_name: 'x' }]);
   });
 
   it('uses a schema that another process makes at the same moment', async () => {

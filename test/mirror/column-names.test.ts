@@ -52,6 +52,8 @@ describe('fieldColumnName', () => {
     ['Created at', 'f_created_at'],
     ['2nd choice', 'f_2nd_choice'],
     ['rowid', 'f_rowid'],
+    ['Condition', 'f_condition'],
+    ['Rank', 'f_rank'],
     ['???', 'field_1_a'],
     ['', 'field_1_a'],
   ])('L9: %j becomes %s', (label, name) => {
@@ -131,13 +133,23 @@ describe('viewLabels', () => {
     expect(labelsOf('Příjmení', 'Co "chcete"? 😀')).toEqual(['Příjmení', 'Co "chcete"? 😀']);
   });
 
-  it('L9: numbers labels that are equal, differ only in case, or are system columns', () => {
+  it('L9: numbers labels that are equal, differ only in case or accents, or are system columns', () => {
     expect(labelsOf('Name', 'name', 'Name (2)', 'Status', 'NAME')).toEqual([
       'Name',
       'name (2)',
       'Name (2) (2)',
       'Status (2)',
       'NAME (3)',
+    ]);
+    expect(labelsOf('İsim', 'isim', 'ısım', 'Café', 'cafe', 'ß', 's', 'ss')).toEqual([
+      'İsim',
+      'isim (2)',
+      'ısım (3)',
+      'Café',
+      'cafe (2)',
+      'ß',
+      's (2)',
+      'ss',
     ]);
   });
 

@@ -473,5 +473,5 @@ const viewBehind = (message: string): TargetNotice => ({
   blocks: false,
   message,
   remedy:
-    'Change or drop views of yours that it names, and close transactions that read ours. The next run tries again.',
+    'If it names a view of yours, change or drop that. Close transactions that read our views. The next run tries again.',
 });
