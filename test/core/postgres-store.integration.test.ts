@@ -132,6 +132,16 @@ function special({ query, write, url }: Bed): void {
     ).toEqual([{ submission_id: 'a' }]);
     const { result } = await write('nul', (form) => form.commit({ rows }));
     expect(result).toMatchObject({ unchanged: 2 });
+    // The last fields have no columns of their own.
+    const many = Array.from({ length: 302 }, (_, at) => ({ ...NAME, id: `f_${at}`, position: at }));
+    const texts = Object.fromEntries(many.map(({ id }) => [id, 'x']));
+    const answers = { ...texts, f_300: 'x\0y', f_301: new JsonText(String.raw`["\ud800"]`) };
+    await write('many_nul', (form) => form.commit({ rows: [row('a', answers)] }), many);
+    expect(
+      await query(
+        "SELECT value_text FROM answers WHERE slug = 'many_nul' AND field_id >= 'f_300' AND field_id < 'f_302' ORDER BY field_id",
+      ),
+    ).toEqual([{ value_text: 'x\uFFFDy' }, { value_text: '\uFFFD' }]);
   });
 
   it('L6: has failed if a column whose type a person changed rounds an answer', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import type { OpenForm, Store, StoredRow } from '../../src/mirror/port.ts';
-import { ExactNumber, JsonText, type SelectedField } from '../../src/mirror/types.ts';
+import { type Cell, ExactNumber, JsonText, type SelectedField } from '../../src/mirror/types.ts';
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import {
   AGE,
@@ -217,19 +217,31 @@ export function describeSqlStore(
         row('b', { f_age: long }),
         row('c', { f_age: '007' }),
         row('d', { f_age: '' }),
+        row('e', { f_age: 1_234_567_890_123_456 }),
+        row('f', { f_age: 1e20 }),
       ];
       await write('numbers', (form) => form.commit({ rows }));
       const double = place.keepsDigits
         ? [long.digits, '']
         : ['1.2345678901234568e+22', long.digits];
-      expect(await values('SELECT id, age, age_text FROM numbers ORDER BY id')).toEqual([
+      const shown = await values(
+        "SELECT id, age, age_text FROM numbers WHERE id < 'e' ORDER BY id",
+      );
+      expect(shown).toEqual([
         ['a', '0.1', ''],
         ['b', ...double],
         ['c', '', '007'],
         ['d', '', ''],
       ]);
       const { result } = await write('numbers', allRows);
-      expect(result.map(({ cells }) => cells.get('f_age'))).toEqual([0.1, long, '007', null]);
+      expect(result.map(({ cells }) => cells.get('f_age'))).toEqual([
+        0.1,
+        long,
+        '007',
+        null,
+        1_234_567_890_123_456,
+        1e20,
+      ]);
       expect(
         await values(
           `SELECT submission_id, value_text, value_number FROM answers WHERE slug = 'numbers' ORDER BY 1`,
@@ -238,6 +250,8 @@ export function describeSqlStore(
         ['a', '0.1', '0.1'],
         ['b', long.digits, double[0]],
         ['c', '007', ''],
+        ['e', '1234567890123456', '1234567890123456'],
+        ['f', '100000000000000000000', '100000000000000000000'],
       ]);
     });
 
@@ -364,7 +378,15 @@ function peopleCases(
       label: `Field ${at}`,
       position: at,
     }));
-    const wide = row('a', Object.fromEntries(fields.map(({ id }) => [id, 'x'.repeat(41)])));
+    const long = '123456789012345678901234567890';
+    const last = {
+      f_1996: '["a text"]',
+      f_1997: new JsonText(`["Price",7,${long}]`),
+      f_1998: 10,
+      f_1999: new ExactNumber(long),
+    };
+    const texts = fields.map(({ id }): [string, Cell] => [id, 'x'.repeat(41)]);
+    const wide = row('a', Object.fromEntries([...texts, ...Object.entries(last)]));
     const written = await wideBed.write('wide', (form) => form.commit({ rows: [wide] }), fields);
     expect(written).toMatchObject({ result: { inserted: 1, rejected: 0 }, notes: [] });
     await wideBed.write(
@@ -377,9 +399,25 @@ function peopleCases(
     );
     expect(
       await wideBed.values(
-        `SELECT value_text FROM answers WHERE slug = 'wide' AND field_id IN ('f_0', 'f_1999')`,
+        `SELECT field_id, value_index, value_text, value_number FROM answers
+         WHERE slug = 'wide' AND field_id IN ('f_0', 'f_1996', 'f_1997', 'f_1998', 'f_1999') ORDER BY 1, 2`,
       ),
-    ).toEqual([['x'.repeat(41)], ['x'.repeat(41)]]);
+    ).toEqual([
+      ['f_0', '1', 'x'.repeat(41), ''],
+      ['f_1996', '1', '["a text"]', ''],
+      ['f_1997', '1', 'Price', ''],
+      ['f_1997', '2', '7', '7'],
+      ['f_1997', '3', long, own.keepsDigits ? long : '1.2345678901234568e+29'],
+      ['f_1998', '1', '10', '10'],
+      ['f_1999', '1', long, own.keepsDigits ? long : '1.2345678901234568e+29'],
+    ]);
+    const edited = row('a', { ...last, f_1998: 11 });
+    await wideBed.write('wide', (form) => form.commit({ rows: [edited] }), fields);
+    const versions = await wideBed.values('SELECT _more FROM wide_history ORDER BY _valid_from');
+    expect(versions.map(([more = '']) => /"field_1998":(\d+)/.exec(more)?.[1])).toEqual([
+      '10',
+      '11',
+    ]);
   });
 }
 

@@ -1,11 +1,18 @@
 import anyAscii from 'any-ascii';
-import type { ViewFragments } from '../../../src/targets/sql/views.ts';
+import type { Elements, ViewFragments } from '../../../src/targets/sql/views.ts';
 import { quoted } from '../../../src/targets/sql/dialect.ts';
 import { literal, nameOf } from './statements.ts';
 
 const state = (path: string, document = 's.state'): string =>
   `JSON_VALUE(${document}, '$.${path}')`;
 const timestamp = (ms: string): string => `TIMESTAMP_MILLIS(CAST(${ms} AS INT64))`;
+
+const elementsOf = (list: string): Elements => ({
+  from: ` CROSS JOIN UNNEST(IF(STARTS_WITH(${list}, '['), JSON_QUERY_ARRAY(${list}), [${list}])) AS e WITH OFFSET AS nth`,
+  index: 'nth + 1',
+  text: `CASE WHEN e = 'null' THEN NULL WHEN STARTS_WITH(e, '"') THEN JSON_VALUE(e) ELSE e END`,
+  number: `IF(REGEXP_CONTAINS(e, r'^-?[0-9]'), SAFE_CAST(e AS FLOAT64), NULL)`,
+});
 
 /** How BigQuery writes the public views. JSON is stored as text, because BigQuery's own type changes the last digits of some numbers. */
 export const bigQueryViews: ViewFragments = {
@@ -26,14 +33,15 @@ export const bigQueryViews: ViewFragments = {
   labels: `SELECT s.form_id, JSON_VALUE(f, '$.id') AS field_id, nth, JSON_VALUE(l, '$.label') AS label,
  CAST(JSON_VALUE(l, '$.from') AS TIMESTAMP) AS valid_from FROM _mirror_state AS s CROSS JOIN UNNEST(JSON_QUERY_ARRAY(s.fields)) AS f
  CROSS JOIN UNNEST(JSON_QUERY_ARRAY(f, '$.labels')) AS l WITH OFFSET AS nth`,
-  inMore: (more, name) => `JSON_VALUE(${more}, '$.${nameOf(name)}')`,
   numberText: (column) => `CAST(${column} AS STRING)`,
-  elementsOf: (list) => ({
-    from: ` CROSS JOIN UNNEST(IF(STARTS_WITH(${list}, '['), JSON_QUERY_ARRAY(${list}), [${list}])) AS e WITH OFFSET AS nth`,
-    index: 'nth + 1',
-    text: `CASE WHEN e = 'null' THEN NULL WHEN STARTS_WITH(e, '"') THEN JSON_VALUE(e) ELSE e END`,
-    number: `IF(REGEXP_CONTAINS(e, r'^-?[0-9]'), SAFE_CAST(e AS FLOAT64), NULL)`,
-  }),
+  elementsOf,
+  // A path in JSON is a constant.
+  elementsInMore(more, names) {
+    const cases = [...names].map(
+      ([place, name]) => `WHEN ${place} THEN JSON_QUERY(${more}, '$.${nameOf(name)}')`,
+    );
+    return elementsOf(`CASE f.place ${cases.join(' ')} END`);
+  },
   version(name, type) {
     const value = `JSON_VALUE(v.answers, '$.${nameOf(name)}')`;
     return type === 'number' ? `CAST(${value} AS FLOAT64)` : value;

@@ -11,7 +11,7 @@ import {
   type Writing,
   type Written,
 } from './dialect.ts';
-import { ownColumns } from './fields.ts';
+import { storedColumns } from './fields.ts';
 import { addRun } from './runs.ts';
 import { addTo, loadNew, markDeleted, stagedUpsert } from './write-rows.ts';
 import { countEntries } from './tally.ts';
@@ -60,7 +60,7 @@ export class Commit {
       table: place,
       at: timeAt(commitUs, dialect),
       notBefore: statusesAsOfMs === null ? null : timeAt(statusesAsOfMs * 1_000, dialect),
-      answers: keepsAnswers ? fields.flatMap((field) => ownColumns(field, columns)) : null,
+      answers: keepsAnswers ? storedColumns(fields, columns) : null,
     };
   }
 

@@ -109,6 +109,15 @@ export const ownColumns = (
     .filter((name) => name !== null)
     .filter((name) => columns?.has(name) !== false);
 
+/** The columns of a table that hold answers to these fields. */
+export const storedColumns = (
+  fields: readonly SqlField[],
+  columns: ReadonlySet<string>,
+): string[] => [
+  ...fields.flatMap((field) => ownColumns(field, columns)),
+  ...(columns.has(MORE) ? [MORE] : []),
+];
+
 /** Names that a new column may not have, in lower case. A column that a person added stays theirs (L9). */
 function takenNames(fields: readonly SqlField[], columns: Iterable<string>): Set<string> {
   const known = fields.flatMap(({ column, textColumn }) => [column ?? '', textColumn ?? '']);
@@ -212,7 +221,9 @@ function inColumn(cell: Cell, type: ColumnType, dialect: Dialect): Param | undef
   if (type === 'text') return cellText(cell);
   if (typeOf(cell) !== type) return undefined;
   if (cell instanceof JsonText) return dialect.refusedJson?.test(cell.text) ? undefined : cell.text;
-  return cell instanceof ExactNumber ? dialect.exact(decimalText(cell)) : cell;
+  // From 2^53 on, databases show a double with an exponent, or round it.
+  const isPlain = typeof cell === 'number' && Math.abs(cell) < 2 ** 53;
+  return isPlain ? cell : dialect.exact(decimalText(cell as number | ExactNumber));
 }
 
 /** For a number column, the double nearest to a number with more digits, so that sums work. */
@@ -221,13 +232,12 @@ function nearest(cell: Cell, type: ColumnType | null): number | null {
   return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, Number(decimalText(cell))));
 }
 
-/** Answers without a column of their own: one JSON object by column name. Numbers keep all their digits; everything else is text. */
+/** Answers without a column of their own: one JSON object by column name. Numbers keep all their digits. */
 export function encodeMore(fields: readonly SqlField[], cells: Row['cells']): string | null {
   const properties = fields.flatMap(({ id, column }) => {
     const cell = cells.get(id) ?? null;
     if (cell === null || cell === '') return [];
-    const isNumber = typeof cell === 'number' || cell instanceof ExactNumber;
-    const text = isNumber ? decimalText(cell) : JSON.stringify(cellText(cell));
+    const text = typeof cell === 'string' ? JSON.stringify(cell) : cellText(cell);
     return [`${JSON.stringify(column)}:${text}`];
   });
   return properties.length === 0 ? null : `{${properties.join(',')}}`;

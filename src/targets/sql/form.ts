@@ -41,10 +41,9 @@ import { erase } from './erase.ts';
 import {
   decodeRow,
   missingColumns,
-  MORE,
-  ownColumns,
   packerOf,
   relabelled,
+  storedColumns,
   withColumns,
   withTextColumns,
 } from './fields.ts';
@@ -133,8 +132,7 @@ export class SqlForm implements OpenForm {
   async *rows(query: RowQuery, cells = false): AsyncIterable<readonly StoredRow[]> {
     if (!this.#columns.has('id')) return;
     const fields = this.#fields;
-    const names = cells ? fields.flatMap((field) => ownColumns(field, this.#columns)) : [];
-    if (cells && this.#columns.has(MORE)) names.push(MORE);
+    const names = cells ? storedColumns(fields, this.#columns) : [];
     await this.#indexFor(query);
     const pages = pagesOf(this.#database, {
       select: ['id', 'status', 'created_at', '_deleted_at', ...names.map(quoted)].join(', '),

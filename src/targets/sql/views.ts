@@ -38,11 +38,11 @@ export interface ViewFragments {
   readonly fields: string;
   /** Selects `form_id`, `field_id`, `nth`, `label` and `valid_from` of each label that a field had. */
   readonly labels: string;
-  /** An answer in {@link MORE}, by the name that its column would have. */
-  readonly inMore: (more: string, name: string) => string;
   /** The text of an answer in a number column. */
   readonly numberText: (column: string) => string;
   readonly elementsOf: (list: string) => Elements;
+  /** The elements of the answer to the field `f` in {@link MORE}. `names`: what it calls the fields, by their places. */
+  readonly elementsInMore: (more: string, names: Choices) => Elements;
   /** An answer of a version `v`, which has its answers as JSON by column name. */
   readonly version: (name: string, type: ColumnType) => string;
   /** What those expressions need in addition to `v`. */
@@ -184,7 +184,8 @@ function labelledSelect(form: ViewedForm, views: ViewFragments): string {
 /** Ended versions, and the current one. */
 function historySelect(form: ViewedForm, views: ViewFragments): string {
   const { table, formId } = form;
-  const columns = answerColumns(form);
+  const columns: BatchColumn[] = answerColumns(form);
+  if (form.columns.has(MORE)) columns.push({ name: MORE, type: 'text' });
   const list = (show: (column: BatchColumn) => string): string =>
     columns.map((column) => `, ${show(column)}`).join('');
   return `SELECT v.submission_id AS id, v.status, v.created_at${list(({ name, type }) => `${views.version(name, type)} AS ${quoted(name)}`)},
@@ -224,24 +225,28 @@ function submissionSelect(
  t._deleted_at AS deleted_at, (t._deleted_at IS NULL) AS is_live FROM ${quoted(table)} AS t`;
 }
 
-/** The answers to fields in a row of the form's table, by the places of the fields. */
+/** A text for each field, by the places of the fields. */
 type Choices = ReadonlyMap<number, string>;
 
 const choose = (choices: Choices): string =>
   `CASE f.place ${[...choices].map(([place, answer]) => `WHEN ${place} THEN ${answer}`).join(' ')} END`;
 
-/** The answers of a form: single ones, then those of lists. Labels come from the state, so they are always current. */
+/**
+ * The answers of a form: single ones, then those of lists, then those in {@link MORE}. Labels come from the state, so they are always
+ * current.
+ */
 function answerSelects(form: ViewedForm, { types, views }: Dialect): string[] {
   const texts = new Map<number, string>();
   const numbers = new Map<number, string>();
   const lists = new Map<number, string>();
+  const more = new Map<number, string>();
   const columnIn = (name: string | null): string | null =>
     name !== null && form.columns.has(name) ? `t.${quoted(name)}` : null;
   for (const [at, { column, textColumn, type, isInMore }] of form.fields.entries()) {
     if (column === null) continue;
     const place = at + 1;
     if (isInMore) {
-      if (form.columns.has(MORE)) texts.set(place, views.inMore(`t.${MORE}`, column));
+      if (form.columns.has(MORE)) more.set(place, column);
       continue;
     }
     const [own, beside] = [columnIn(column), columnIn(textColumn)];
@@ -258,12 +263,15 @@ function answerSelects(form: ViewedForm, { types, views }: Dialect): string[] {
   return [
     ...(texts.size > 0 ? [answerSelect(form, texts, single, views)] : []),
     ...(lists.size > 0 ? [answerSelect(form, lists, views.elementsOf(choose(lists)), views)] : []),
+    ...(more.size > 0
+      ? [answerSelect(form, more, views.elementsInMore(`t.${MORE}`, more), views)]
+      : []),
   ];
 }
 
 function answerSelect(
   { formId, slug, table }: ViewedForm,
-  choices: Choices,
+  answered: Choices,
   { from, index, text, number }: Elements,
   { literal, fields }: ViewFragments,
 ): string {
@@ -272,7 +280,7 @@ function answerSelect(
  (t._deleted_at IS NULL) AS is_live, f.field_id AS field_id, f.column_name AS column_name, f.label AS label,
  ${index} AS value_index, ${text} AS value_text, ${number} AS value_number
  FROM (${fields} WHERE s.form_id = ${id}) AS f CROSS JOIN ${quoted(table)} AS t${from}
- WHERE f.place IN (${[...choices.keys()].join(', ')})`;
+ WHERE f.place IN (${[...answered.keys()].join(', ')})`;
 }
 
 /** The forms whose tables exist. */

@@ -1,5 +1,5 @@
 import { quoted } from '../dialect.ts';
-import type { ViewFragments } from '../views.ts';
+import type { Elements, ViewFragments } from '../views.ts';
 import { textLiteral } from './mysql-literal.ts';
 
 const NUMBERS = "('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL')";
@@ -21,6 +21,14 @@ export function mysqlViews(collation: string): ViewFragments {
  JSON_TABLE(s.fields, '$[*]' COLUMNS (place FOR ORDINALITY, field_id ${longtext} PATH '$.id', column_name ${longtext} PATH '$.column',
  text_column ${longtext} PATH '$.textColumn', label ${longtext} PATH '$.label', position int PATH '$.position',
  type ${longtext} PATH '$.type', is_in_form int PATH '$.isInForm'${more})) AS f`;
+  const elements = (list: string): Elements => ({
+    from: ` CROSS JOIN JSON_TABLE(${list}, '$[*]' COLUMNS (nth FOR ORDINALITY, value JSON PATH '$')) AS e`,
+    index: 'e.nth',
+    text: text(
+      `CASE json_type(e.value) WHEN 'NULL' THEN NULL WHEN 'STRING' THEN json_unquote(e.value) ELSE e.value END`,
+    ),
+    number: `CASE WHEN json_type(e.value) IN ${NUMBERS} THEN CAST(e.value AS double) END`,
+  });
   return {
     maxLabelBytes: 64,
     // Names have no characters beyond the Basic Multilingual Plane.
@@ -36,21 +44,19 @@ export function mysqlViews(collation: string): ViewFragments {
     labels: `SELECT s.form_id, f.field_id, f.nth, f.was AS label, CAST(left(f.since, 23) AS datetime(6)) AS valid_from
  ${fieldRows(`, NESTED PATH '$.labels[*]' COLUMNS (nth FOR ORDINALITY, was ${longtext} PATH '$.label', since varchar(40) PATH '$.from')`)}
  WHERE f.nth IS NOT NULL`,
-    inMore: (more, name) =>
+    // From 10^15 on, a double as text has an exponent.
+    numberText: (column) =>
       text(
-        `CASE WHEN json_valid(${more}) THEN json_unquote(json_extract(${more}, '$."${name}"')) END`,
+        `CASE WHEN abs(${column}) < 1e15 THEN CAST(${column} AS char) ELSE trim(TRAILING '.0' FROM CAST(CAST(${column} AS decimal(65, 1)) AS char)) END`,
       ),
-    numberText: (column) => text(`CAST(${column} AS char)`),
     /** A text that the server does not accept as JSON is one element. */
-    elementsOf: (list) => ({
-      from: ` CROSS JOIN JSON_TABLE(CASE WHEN json_valid(${list}) AND json_type(${list}) = 'ARRAY' THEN ${list}
- WHEN (${list}) IS NOT NULL THEN json_array(${list}) END, '$[*]' COLUMNS (nth FOR ORDINALITY, value JSON PATH '$')) AS e`,
-      index: 'e.nth',
-      text: text(
-        `CASE json_type(e.value) WHEN 'NULL' THEN NULL WHEN 'STRING' THEN json_unquote(e.value) ELSE e.value END`,
+    elementsOf: (list) =>
+      elements(`CASE WHEN json_valid(${list}) AND json_type(${list}) = 'ARRAY' THEN ${list}
+ WHEN (${list}) IS NOT NULL THEN json_array(${list}) END`),
+    elementsInMore: (more) =>
+      elements(
+        `CASE WHEN json_valid(${more}) THEN json_merge_preserve('[]', json_extract(${more}, concat('$.', f.column_name))) END`,
       ),
-      number: `CASE WHEN json_type(e.value) IN ${NUMBERS} THEN CAST(e.value AS double) END`,
-    }),
     version: (name) => `a.${quoted(name)}`,
     versionTable(columns) {
       const paths = columns.map(

@@ -1,10 +1,22 @@
 import { literal } from '../dialect.ts';
-import type { ViewFragments } from '../views.ts';
+import type { Elements, ViewFragments } from '../views.ts';
 
 const TYPES = { number: 'numeric', text: 'text', json: 'jsonb' } as const;
 
 const timestamp = (ms: string): string => `to_timestamp((${ms})::numeric / 1000)`;
 const state = (path: string, document = 's.state'): string => `(${document}::jsonb ->> '${path}')`;
+
+/** JSON without what jsonb refuses: U+0000 and half a surrogate pair, as JSON escapes them. */
+const accepted = (json: string): string =>
+  `regexp_replace(${json}, '\\\\u(0000|[dD][89a-fA-F]..)', '\\\\ufffd', 'g')`;
+
+const elementsOf = (list: string): Elements => ({
+  from: ` CROSS JOIN LATERAL (SELECT ${list} AS list) AS l CROSS JOIN LATERAL
+ jsonb_array_elements(CASE jsonb_typeof(l.list) WHEN 'array' THEN l.list ELSE jsonb_build_array(l.list) END) WITH ORDINALITY AS e(value, nth)`,
+  index: 'e.nth',
+  text: `e.value #>> '{}'`,
+  number: `CASE jsonb_typeof(e.value) WHEN 'number' THEN (e.value #>> '{}')::numeric END`,
+});
 
 /** How PostgreSQL writes the public views. */
 export const postgresViews: ViewFragments = {
@@ -23,15 +35,15 @@ export const postgresViews: ViewFragments = {
   labels: `SELECT s.form_id, f.value ->> 'id' AS field_id, l.nth, l.value ->> 'label' AS label, (l.value ->> 'from')::timestamptz AS valid_from
  FROM _mirror_state AS s, jsonb_array_elements(s.fields::jsonb) AS f(value),
  jsonb_array_elements(f.value -> 'labels') WITH ORDINALITY AS l(value, nth)`,
-  inMore: (more, name) => `${more}::jsonb ->> ${literal(name)}`,
   numberText: (column) => `${column}::text`,
-  elementsOf: (list) => ({
-    from: ` CROSS JOIN LATERAL (SELECT ${list} AS list) AS l CROSS JOIN LATERAL
- jsonb_array_elements(CASE jsonb_typeof(l.list) WHEN 'array' THEN l.list ELSE jsonb_build_array(l.list) END) WITH ORDINALITY AS e(value, nth)`,
-    index: 'e.nth',
-    text: `e.value #>> '{}'`,
-    number: `CASE jsonb_typeof(e.value) WHEN 'number' THEN (e.value #>> '{}')::numeric END`,
-  }),
+  elementsOf,
+  elementsInMore(more) {
+    const { from, ...element } = elementsOf('m.value');
+    return {
+      ...element,
+      from: ` JOIN LATERAL jsonb_each(${accepted(more)}::jsonb) AS m ON m.key = f.column_name${from}`,
+    };
+  },
   version: (name, type) =>
     `(v.answers::jsonb ${type === 'json' ? '->' : '->>'} ${literal(name)})::${TYPES[type]}`,
 };

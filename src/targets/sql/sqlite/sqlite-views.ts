@@ -1,5 +1,5 @@
 import { literal } from '../dialect.ts';
-import type { ViewFragments } from '../views.ts';
+import type { Elements, ViewFragments } from '../views.ts';
 
 /* Views that any shell can read. They use no functions of the mirror, and none newer than SQLite 3.38. */
 
@@ -10,6 +10,14 @@ const iso = (ms: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${ms} / 1000
 const state = (path: string, document = 's.state'): string =>
   `json_extract(${document}, '$.${path}')`;
 const field = (path: string): string => `json_extract(f.value, '$.${path}')`;
+
+/** The column `value` rounds numbers; `->` has all their digits. */
+const elements = (list: string): Elements => ({
+  from: ` CROSS JOIN json_each(${list}) AS e`,
+  index: 'e.key + 1',
+  text: `CASE e.type WHEN 'text' THEN e.value WHEN 'null' THEN NULL ELSE e.json -> e.fullkey END`,
+  number: `CASE WHEN e.type IN ('integer', 'real') THEN max(-${LARGEST}, min(${LARGEST}, e.value)) END`,
+});
 
 /** How SQLite writes the public views. */
 export const sqliteViews: ViewFragments = {
@@ -27,14 +35,12 @@ export const sqliteViews: ViewFragments = {
   labels: `SELECT s.form_id, ${field('id')} AS field_id, l.key AS nth, json_extract(l.value, '$.label') AS label,
  json_extract(l.value, '$.from') AS valid_from
  FROM _mirror_state AS s, json_each(s.fields) AS f, json_each(f.value, '$.labels') AS l`,
-  inMore: (more, name) => `CAST(json_extract(${more}, '$.${name}') AS TEXT)`,
   numberText: (column) => `CAST(${column} AS TEXT)`,
-  elementsOf: (list) => ({
-    from: ` CROSS JOIN json_each(CASE WHEN ${list} LIKE '[%' AND json_valid(${list}) THEN ${list}
- WHEN (${list}) IS NOT NULL THEN json_array(${list}) END) AS e`,
-    index: 'e.key + 1',
-    text: `CASE e.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE CAST(e.value AS TEXT) END`,
-    number: `CASE WHEN e.type IN ('integer', 'real') THEN max(-${LARGEST}, min(${LARGEST}, e.value)) END`,
-  }),
+  elementsOf: (list) =>
+    elements(`CASE WHEN ${list} LIKE '[%' AND json_valid(${list}) THEN ${list}
+ WHEN (${list}) IS NOT NULL THEN json_array(${list}) END`),
+  elementsInMore: (more) =>
+    elements(`(SELECT CASE WHEN a.json LIKE '[%' THEN a.json ELSE '[' || a.json || ']' END
+ FROM (SELECT CASE WHEN json_valid(${more}) THEN ${more} -> f.column_name END AS json) AS a)`),
   version: (name) => `json_extract(v.answers, ${literal(`$."${name}"`)})`,
 };
