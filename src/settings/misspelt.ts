@@ -13,12 +13,15 @@ import {
 /** Prefixes that only this program uses: any unknown name with one is a mistake. */
 const OUR_PREFIXES = /^(?:FORMS_API|TARGET|SYNC|MARK|SHEETS|RECONCILE)_/i;
 
-/** Names that other programs use, too: a name that resembles them may be theirs. */
-const COMMON_NAMES = /^(?:TARGETS|DATA_DIR|LOG_LEVEL|.*_PROXY)$/;
+/** Names of other programs that resemble ours. */
+const OF_OTHERS = /^(?:TARGET|DATADIR|LOGLEVEL|LOG_LEVELS)$/i;
+
+/** Docker Compose reads the same `.env`. */
+const OF_COMPOSE = /^COMPOSE_/;
 
 /**
- * Variables that are not settings but were meant as one: any with our own prefixes, one in `.env` that resembles a setting, and
- * elsewhere one so close to a long name of ours that it hardly belongs to another program. Values are never read.
+ * Variables that are not settings but were meant as one: any with our own prefixes, any in `.env`, and elsewhere one so close to a
+ * long name of ours that it hardly belongs to another program. Values are never read.
  */
 export function misspeltVariables(
   variables: ReadonlyMap<string, Variable>,
@@ -27,22 +30,28 @@ export function misspeltVariables(
   const known = knownVariables(targets);
   const things = [...known.keys()].map((name) => ({ name }));
   return [...variables].flatMap(([name, { ours }]): SettingMistake[] => {
-    const hasPrefix = OUR_PREFIXES.test(name);
+    const isOurs = OUR_PREFIXES.test(name) || (ours && !OF_COMPOSE.test(name));
     if (known.has(name)) return [];
     const ofTarget = /^TARGET_/i.test(name) ? ', nor one of a target in TARGETS' : '';
     const what = `is not a setting${ofTarget}`;
     const near = nearestName(name, things) ?? '';
     const setting = known.get(near);
-    const isMeant =
-      !COMMON_NAMES.test(near) && distance(name.toUpperCase(), near) <= near.length / 6;
-    if (setting !== undefined && (hasPrefix || ours || isMeant)) {
+    const isMeant = !OF_OTHERS.test(name) && slips(name.toUpperCase(), near) <= near.length / 6;
+    if (setting !== undefined && (isOurs || isMeant)) {
       const message = `${what}: did you mean ${near}?`;
       return [{ variable: name, message, example: exampleLine(setting, near) }];
     }
-    if (!hasPrefix) return [];
+    if (!isOurs) return [];
     const message = `${what}: correct the name, or remove this line`;
     return [{ variable: name, message, example: exampleLine('TARGETS', 'TARGETS') }];
   });
+}
+
+/** How many typing mistakes lie between two names. Two letters that changed places are one. */
+function slips(name: string, near: string): number {
+  const edits = distance(name, near);
+  const lettersOf = (text: string): string => text.split('').toSorted().join('');
+  return edits === 2 && lettersOf(name) === lettersOf(near) ? 1 : edits;
 }
 
 /** Every variable that is read, and its setting. */

@@ -63,6 +63,10 @@ function requireGiven(reader: SettingsReader, name: SettingName, why: string): v
 /** The statuses that write-back sets and changes; null if it is off. */
 export function readRule(reader: SettingsReader): WriteBackRule | null {
   const [to, from] = [reader.read('MARK_STATUS'), reader.read('MARK_FROM')];
+  if (!reader.isGiven('MARK_STATUS') && reader.isGiven('MARK_FROM')) {
+    const message = 'is set, and MARK_STATUS is not, so no status is changed: set both or neither';
+    reader.complain('MARK_FROM', message);
+  }
   if (to === undefined) return null;
   if (from.includes(to)) {
     reader.complain(
@@ -91,12 +95,12 @@ export function readQueueUrl(reader: SettingsReader): URL | undefined {
   return url;
 }
 
-/** The proxy of this machine's network; undefined: none. */
+/** The proxy of this machine's network; undefined: none, or every host is reached without it. */
 export function readProxy(reader: SettingsReader): ProxySettings | undefined {
   const forHttp = reader.read('HTTP_PROXY');
   const url = reader.read('HTTPS_PROXY') ?? forHttp;
   const except = reader.read('NO_PROXY') ?? [];
-  return url && { url, except };
+  return url && !except.includes('*') ? { url, except } : undefined;
 }
 
 /** The receivers of notifications. Complains about missing settings. */

@@ -139,7 +139,8 @@ export const SETTINGS = {
     heading: 'Schedule',
     schema: take.duration,
     default: '1m',
-    meaning: 'How often to poll for changes: `30s`, `1m`, `6h`, `1d`; at least `10s`.',
+    meaning:
+      'How often to poll for changes: `30s`, `1m`, `6h`, `1d`; at least `10s`, or `1s` if the source is on this machine.',
     example: '30s',
   },
   SYNC_CRON: {
@@ -158,7 +159,7 @@ export const SETTINGS = {
     schema: take.duration,
     default: '6h',
     meaning:
-      'Time within which every row is compared, spread evenly over polls. Row comparisons find edited answers and changes that no count shows. At least `1m`.',
+      'Time within which every row is compared, spread evenly over polls. Row comparisons find edited answers and changes that no count shows. At least `1m`, or `1s` if the source is on this machine.',
     example: '1d',
   },
   MARK_STATUS: {
@@ -171,7 +172,8 @@ export const SETTINGS = {
   MARK_FROM: {
     schema: take.wordsOf(STATUSES),
     default: 'NEW',
-    meaning: 'Only submissions in one of these statuses are changed, as read immediately before.',
+    meaning:
+      'Only submissions in one of these statuses are changed, as read immediately before. Needs `MARK_STATUS`.',
     example: 'NEW,IN_PROGRESS',
   },
   MAX_DELETE_FRACTION: {

@@ -33,8 +33,10 @@ const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as 
 export const duration = parsed((value) => {
   const [, number, unit = ''] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/i.exec(value) ?? [];
   const ms = Math.round(Number(number) * UNITS_MS[unit.toLowerCase() as keyof typeof UNITS_MS]);
-  return ms >= 1_000 && ms <= 366 * UNITS_MS.d ? ms : undefined;
-}, 'takes a number with a unit, from one second to a year: 30s, 1m, 6h or 1d');
+  return Number.isNaN(ms) ? undefined : ms;
+}, 'takes a number with a unit: 30s, 1m, 6h or 1d')
+  .refine((ms) => ms >= 1_000, 'is too short')
+  .refine((ms) => ms <= 366 * UNITS_MS.d, 'is longer than a year');
 
 /** A whole number within bounds. */
 export const wholeNumber = (min: number, max: number) =>
@@ -94,7 +96,7 @@ export const cronPattern = parsed((value) => {
   if (value.split(/\s+/).length !== 5 && !/^@(?!secondly)/i.test(value)) return undefined;
   CronExpressionParser.parse(value).next();
   return value;
-}, 'is not a cron expression: write minute hour day month weekday');
+}, 'is not a cron expression, or its time never comes: write minute hour day month weekday');
 
 /** A name of the IANA time zone database, in its own spelling. */
 export const timeZone = parsed(

@@ -42,7 +42,8 @@ describe('the defaults', () => {
     const env = Object.fromEntries(
       preset.filter((name) => !both.has(name)).map((name) => [name, settingOf(name).default ?? '']),
     );
-    expect(problemsOf({ ...SOURCE, ...env })).toEqual([]);
+    // A rule for write-back is complete only with the status to set.
+    expect(problemsOf({ ...SOURCE, ...env, MARK_STATUS: 'DONE' })).toEqual([]);
   });
 });
 
@@ -142,11 +143,11 @@ describe('values', () => {
 
   it.each([
     ['SYNC_EVERY', '90', 'takes a number with a unit'],
-    ['SYNC_EVERY', '0s', 'takes a number with a unit, from one second to a year'],
-    ['RECONCILE_EVERY', '999d', 'takes a number with a unit'],
+    ['SYNC_EVERY', '0s', 'is too short'],
+    ['RECONCILE_EVERY', '999d', 'is longer than a year'],
     ['SYNC_CRON', '61 * * * *', 'is not a cron expression'],
     ['SYNC_CRON', 'hourly', 'is not a cron expression'],
-    ['SYNC_CRON', '0 0 31 2 *', 'is not a cron expression'],
+    ['SYNC_CRON', '0 0 31 2 *', 'or its time never comes'],
     ['SYNC_CRON', '* * * * * *', 'is not a cron expression'],
     ['SYNC_CRON', '@secondly', 'is not a cron expression'],
     ['FORMS_API_AUTH', 'basic', 'takes bearer or x-api-key'],
@@ -171,7 +172,6 @@ describe('values', () => {
     ['TARGETS', '1st', 'takes names of letters'],
     ['TARGETS', 'a-hash', 'without "hash" at its end'],
     ['MARK_STATUS', 'FINISHED', 'takes NEW, IN_PROGRESS, DONE, PAID, REJECTED or ARCHIVED'],
-    ['MARK_FROM', 'NEW, OLD', 'takes NEW,'],
     ['MAX_DELETE_FRACTION', '2', 'takes a number from 0 to 1'],
     ['SHEETS_EMULATOR_URL', 'https://sheets.example.com', 'is not on this machine'],
     ['SHEETS_SUMMARY', 'yes', 'takes true or false'],
@@ -228,6 +228,12 @@ describe('settings that depend on each other', () => {
     ).toEqual([]);
   });
 
+  it('a proxy without which every host is reached is none', () => {
+    const proxied = { ...SOURCE, HTTPS_PROXY: 'http://proxy.test:3128' };
+    expect(load({ ...proxied, NO_PROXY: 'a.test' }).proxy?.url.host).toBe('proxy.test:3128');
+    expect(load({ ...proxied, NO_PROXY: '*' }).proxy).toBeUndefined();
+  });
+
   it('a cron expression has its time zone', () => {
     const env = { ...SOURCE, SYNC_CRON: '0 8 * * *', SYNC_TZ: 'europe/prague' };
     expect(load(env).schedule).toEqual({
@@ -262,7 +268,9 @@ describe('settings that depend on each other', () => {
     expect(onlyProblem({ WORKER_PORT: '70000' })).toMatch(/^WORKER_PORT/);
   });
 
-  it('a write-back that would not change the status is refused', () => {
+  it('a write-back that would change no status is refused', () => {
+    expect(onlyProblem({ MARK_STATUS: 'DONE', MARK_FROM: 'NEW, OLD' })).toContain('takes NEW,');
+    expect(onlyProblem({ MARK_FROM: 'NEW' })).toMatch(/^MARK_FROM is set, and MARK_STATUS is not/);
     expect(onlyProblem({ MARK_STATUS: 'DONE', MARK_FROM: 'NEW,DONE' })).toMatch(
       /^MARK_FROM holds DONE/,
     );

@@ -28,7 +28,8 @@ export const SYNC_FIELDS: JsonFields = {
   'runs[].unchanged': 'Rows read and found equal.',
   'runs[].deleted': 'Rows newly marked deleted.',
   'runs[].held': 'Held deletions.',
-  'runs[].rejected': 'Submissions that could not be stored.',
+  'runs[].rejected':
+    'Submissions that could not be stored, or only with changes: with a replaced character, or without a valid date.',
   ...claimFields('runs[].claim'),
   'runs[].requests': 'Requests to the Forms API, including retries.',
   'runs[].ms': 'Duration in milliseconds.',
@@ -81,7 +82,8 @@ export const STATUS_FIELDS: JsonFields = {
   'forms[].table': 'Name of the table; null for spreadsheets.',
   'forms[].rows': 'Rows that are not marked deleted; null if the target could not be read.',
   'forms[].deletedRows': 'Rows marked deleted.',
-  'forms[].rejected': 'Submissions that could not be stored.',
+  'forms[].rejected':
+    'Submissions that could not be stored, or only with changes (a replaced character, no valid date), and undecided ones. `rows` contains those that have a row.',
   'forms[].forgotten': 'Submissions erased with `forget`.',
   'forms[].refused': 'Status changes that the source refused within the last day.',
   'forms[].running': 'The run in progress; null if none.',
