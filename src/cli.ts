@@ -28,7 +28,9 @@ process.on('uncaughtException', (error) => {
   process.exit(1);
 });
 const stop = listenForStop(process, () => {
-  terminal.say('Stopping after the current batch. Press Ctrl-C again to stop at once.');
+  // Without a terminal, the log says it.
+  if (terminal.interactive)
+    terminal.say('Stopping after the current batch. Press Ctrl-C again to stop at once.');
 });
 /** A line that a person types; an empty line at the end of stdin. The question may contain names from the source. */
 async function ask(question: string): Promise<string> {

@@ -192,9 +192,9 @@ const ROWS = {
     scope: 'form',
     severity: 'warning',
     graceMs: 0,
-    title: 'The copy was gone and is filled again',
+    title: 'The copy was missing and had to be filled again',
     meaning:
-      'The copy was gone and is filled again from the source. Deleted submissions, history and the list of erased submissions are lost. Shown for seven days.',
+      'The copy was missing and had to be filled again from the source. Deleted submissions, history and the list of erased submissions are lost. Shown for seven days.',
     remedy:
       'If it was removed by mistake, restore a backup of the target and run forms-mirror sync --full. Run forms-mirror forget again for submissions that were erased on request.',
   },

@@ -138,9 +138,10 @@ const checkCopies: Check = async (app, host) => {
   return [{ ok, message: state === 'ok' ? summary : title, remedy: needsLook ? remedy : null }];
 };
 
-/** Whether the queue can be reached and is safe to use. The embedded one is not opened, because a process may be using it. */
+/** Whether the queue can be reached and is safe to use. The embedded one is not tried, because a process may be using it. */
 const checkQueue: Check = async ({ config: { queueUrl: url, dataDir }, clock, logger }) => {
-  if (url === undefined) return [fine(`embedded, in ${dataDir}: one process, no server needed`)];
+  if (url === undefined)
+    return [fine(`embedded, in ${dataDir}; not tried, because only one process can open it`)];
   const store = { queueUrl: url, dataDir, role: 'worker', clock, logger } as const;
   const backend = await openBackend({ ...store, workers: 1, upkeepMs: 3_600_000, onError() {} });
   await backend.close(false);

@@ -49,11 +49,11 @@ export function listenForStop(source: SignalSource, onFirst: () => void): StopRe
 
 /** The exit codes of the program and their meanings, also for docs/reference/commands.md. */
 export const EXIT_CODES = {
-  0: 'Done.',
+  0: 'Done. A command that runs until it is stopped, such as `start` or `worker`, also ends with 0 after SIGINT or SIGTERM.',
   1: 'A run or the command itself failed, `check` found something that does not work, `verify` found a difference, or `status` shows anything but "Up to date".',
   2: 'Wrong settings or usage.',
-  130: 'Stopped by SIGINT (Ctrl-C).',
-  143: 'Stopped by SIGTERM.',
+  130: 'Stopped by SIGINT (Ctrl-C) before it was done.',
+  143: 'Stopped by SIGTERM before it was done.',
 } as const;
 
 /** One of the codes of {@link EXIT_CODES}. */

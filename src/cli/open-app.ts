@@ -18,6 +18,8 @@ export async function openApp(host: Host, options: OpenAppOptions = {}): Promise
   const config = await host.loadConfig(options);
   const logger = openLogger(host, config.logLevel ?? options.logLevel ?? 'warn');
   const app = new App(config, { clock: host.clock, logger });
+  const stopping = (): void => logger.info('Stopping after the current batch.');
+  if (!host.terminal.interactive) host.stop.signal.addEventListener('abort', stopping);
   logWaits(app.events, logger);
   if (!options.reportsRuns || config.logLevel !== undefined) logSync(app.events, logger);
   return app;

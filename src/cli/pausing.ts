@@ -86,7 +86,8 @@ async function changeIn(
     }
     const ended = await resumeStore(store, formId);
     const pauses = await PAUSES.read(store);
-    const text = ended === undefined ? 'was not paused' : `is resumed; it was ${pauseText(ended)}`;
+    const text =
+      ended === undefined ? 'was not paused' : `is resumed; it had been ${pauseText(ended)}`;
     return { ok: true, text: `${name} ${text}.${stillPaused(pauses, target, formId)}` };
   } catch (error) {
     const text = `${name} is not ${asked === null ? 'resumed' : 'paused'}: ${toMirrorError(error).message}`;

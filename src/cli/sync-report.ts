@@ -129,8 +129,9 @@ export function summaryLine(
   const what = isDryRun ? `Nothing was written; it would be ${changes}` : changes;
   const proven = runs.filter(({ outcome }) => outcome === 'ok').length;
   if (proven < runs.length) {
-    const others = `${runs.length - proven} of ${plural(runs.length, 'run')}`;
-    return { sign: 'error', text: `${others} did not complete. ${what}.` };
+    const others = `${count(runs.length - proven)} of ${count(runs.length)} runs`;
+    const subject = runs.length === 1 ? 'The run' : others;
+    return { sign: 'error', text: `${subject} did not complete. ${what}.` };
   }
   if (isDryRun) return { sign: 'ok', text: `${what}.` };
   const all = runs.length === 1 ? 'The copy is' : `All ${count(runs.length)} copies are`;

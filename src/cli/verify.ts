@@ -67,9 +67,10 @@ function comparisonLines(comparison: Comparison): Line[] {
   const { form, target, result: report } = comparison;
   const name = copyName({ form, target });
   if (report instanceof MirrorError) return [{ sign: 'error', text: `${name}: ${report.message}` }];
-  const { lagging, pause, outcome, differing } = report;
+  const { lagging, pause, outcome, differing, undecided } = report;
   const compared = `${plural(report.compared, 'submission')} compared`;
   const listed = report.listed === 0 ? '' : `; ${count(report.listed)} listed as rejected`;
+  const answer = undecided.count === 1 ? 'its ID answers' : 'their IDs answer';
   const gone = report.forgotten === 0 ? '' : `; ${count(report.forgotten)} forgotten`;
   const line: Line = {
     sign: isWell(comparison) ? 'ok' : 'error',
@@ -81,7 +82,7 @@ function comparisonLines(comparison: Comparison): Line[] {
       ...Object.entries(differing.columns).map(
         ([column, rows]) => `  in ${column}: ${plural(rows, 'row')}`,
       ),
-      ...idLines('undecided: not in the list, and neither 404 nor 410 by ID', report.undecided),
+      ...idLines(`undecided: missing from the list, but ${answer} neither 404 nor 410`, undecided),
       ...idLines('too young to have been copied', lagging),
     ],
     ...(outcome === 'different' && pause === null && wayOut(comparison, report)),

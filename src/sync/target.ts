@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { toMirrorError } from '../base/errors.ts';
+import { MirrorError, toMirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Source } from '../forms/source.ts';
 import { type FormState, identityOf } from '../mirror/form-state.ts';
@@ -64,7 +64,7 @@ export interface Waiting {
 
 const BUSY_PAUSE_MS = 250;
 
-/** Repeats `work` while another process has the form. Rejects with TARGET_BUSY if that takes too long. */
+/** Repeats `work` while another process has the form. Rejects with TARGET_BUSY if that takes too long, and with CANCELLED. */
 export async function whileBusy<T>(
   clock: Clock,
   { waitMs, signal }: Waiting,
@@ -75,8 +75,12 @@ export async function whileBusy<T>(
     try {
       return await work();
     } catch (error) {
-      if (toMirrorError(error).code !== 'TARGET_BUSY' || clock.now() >= untilMs) throw error;
-      await clock.sleep(BUSY_PAUSE_MS, signal);
+      const { code, message } = toMirrorError(error);
+      if (code !== 'TARGET_BUSY' || clock.now() >= untilMs) throw error;
+      await clock.sleep(BUSY_PAUSE_MS, signal).catch((reason: unknown) => {
+        const stopped = toMirrorError(reason);
+        throw new MirrorError(stopped.code, `${stopped.message} It was still waiting: ${message}`);
+      });
     }
   }
 }

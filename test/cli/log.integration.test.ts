@@ -40,7 +40,9 @@ it('each line names process and host, lines of a run its ID and job, and a faile
   await expect.poll(() => Math.min(ended('good').length, jobs().length)).toBe(forms);
   running.send('SIGTERM');
   await running.done;
+  expect(running.stderr.text.split('\n').filter((line) => !line.startsWith('{'))).toEqual(['']);
   const lines = linesOf(running.stderr.text);
+  expect(lines.map(({ msg }) => msg)).toContain('Stopping after the current batch.');
   for (const line of lines) expect(line).toMatchObject({ pid: process.pid, hostname: hostname() });
   const failed = ended('bad');
   expect(new Set(failed.map((line) => line['runId'])).size).toBe(failed.length);

@@ -22,6 +22,8 @@ describe('pause and resume', () => {
       'To go on, run: forms-mirror resume --form customer-feedback --target default',
       '1 of 3 runs did not complete',
     );
+    const one = await run('sync --form customer-feedback');
+    expect(one.stdout).toMatch(/^✗ The run did not complete\. 0 new/m);
     const { runs } = syncDocument(await run('sync --form customer-feedback --json'));
     expect(runs).toMatchObject([{ outcome: 'paused', code: 'PAUSED' }]);
     const status = (await run('status')).stdout;
@@ -35,7 +37,7 @@ describe('pause and resume', () => {
     await expectEnd(
       run('resume --form customer-feedback'),
       0,
-      /^✓ customer-feedback → default is resumed; it was paused since/,
+      /^✓ customer-feedback → default is resumed; it had been paused since/,
     );
     await expectEnd(run('sync'), 0);
     expect((await run('status')).stdout).not.toMatch(/paused/i);

@@ -76,11 +76,15 @@ describe.concurrent('the process', () => {
   it('ends at once on a second signal', async ({ onTestFinished }) => {
     const asked = Promise.withResolvers<void>();
     await using silent = await OddServer.start(() => asked.resolve());
-    const env = { FORMS_API_URL: silent.url, FORMS_API_KEY: 'k', TARGET_FIELDS: '*' };
+    const source = { FORMS_API_URL: silent.url, FORMS_API_KEY: 'k', TARGET_FIELDS: '*' };
+    const env = { ...source, LOG_LEVEL: 'info' };
     const forms = startCli(onTestFinished, ['forms'], env);
     await asked.promise;
     forms.process.kill('SIGINT');
     await forms.shows(/Stopping/, 'stderr');
+    // Without a terminal, it is a line of the log.
+    expect(forms.stderr).toMatch(/"msg":"Stopping/);
+    expect(forms.stderr).not.toContain('Ctrl-C');
     const { code, signal } = await forms.end('SIGINT');
     // The signal itself ends the process if it is already exiting.
     expect([130, 'SIGINT']).toContain(code ?? signal);

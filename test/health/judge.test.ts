@@ -151,7 +151,7 @@ const FORM_CASES: Readonly<Record<string, readonly [FormChanges, string]>> = {
 const CASES: Readonly<Record<string, readonly [Situation, string]>> = {
   'a copy was gone and was filled again within the week': [
     { a: { refilledAtMs: NOW - 6 * DAY }, b: { refilledAtMs: NOW - 8 * DAY } },
-    'attention: 1 form: The copy was gone and is filled again | a attention [COPY_REFILLED warning]',
+    'attention: 1 form: The copy was missing and had to be filled again | a attention [COPY_REFILLED warning]',
   ],
   'a form was gone before it was ever copied: it is never stale': [
     {

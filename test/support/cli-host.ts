@@ -76,7 +76,7 @@ export function startCli(
     ask,
     version: '0.0.0-test',
     clock,
-    stop: listenForStop(source, () => terminal.say('stopping')),
+    stop: listenForStop(source, () => {}),
     loadConfig: async (needs = {}) => loadConfig(env, noFile, needs),
   };
   const run = runProgram(COMMANDS, host, args);
