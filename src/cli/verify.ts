@@ -1,8 +1,7 @@
 import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { count, exact, plural } from '../base/format.ts';
 import { shellOption } from '../base/printable.ts';
-import { acceptance } from '../health/judge-form.ts';
-import { shownPause } from '../health/report.ts';
+import { acceptance, shownPause } from '../health/report.ts';
 import { longestGapMs } from '../queue/schedule.ts';
 import { type Differing, verifyForm, type VerifyReport } from '../sync/verify.ts';
 import type { CommandCall, ExitCode, PlaceOptions } from './host.ts';

@@ -1,12 +1,12 @@
 import { PROBLEMS, type ProblemCode } from '../base/catalogue.ts';
 import { exact, iso, plural, span } from '../base/format.ts';
-import { shellOption } from '../base/printable.ts';
 import { liveRows } from '../mirror/form-state.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { WriteBackProblem } from '../sync/records.ts';
 import type { Facts } from './facts.ts';
 import type { KnownForm } from './known-form.ts';
 import {
+  acceptance,
   type FormReport,
   type HealthState,
   type Problem,
@@ -146,12 +146,6 @@ function* problemsOf(known: KnownForm, around: Surroundings): Generator<Problem>
     yield problemOf({ code: 'DELETIONS_HELD', message, sinceMs }, acceptance(slug, target));
   }
 }
-
-/** What a person can do about held deletions. */
-export const acceptance = (slug: string, target: string) => ({
-  remedy: 'Look at the form in the dashboard. If they were deleted on purpose, accept them:',
-  command: `forms-mirror sync --full --accept-deletes ${shellOption('--form', slug)} ${shellOption('--target', target)}`,
-});
 
 /** Since when a stale form has had no news or, before its first run, was due to be copied; null: it is not stale. */
 function silentSinceMs(known: KnownForm, around: Surroundings): number | null {

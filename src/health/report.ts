@@ -1,6 +1,7 @@
 import { type ProblemCode, PROBLEMS } from '../base/catalogue.ts';
 import { isAhead } from '../base/clock.ts';
 import { ago, exact, iso, plural, someOf, wordList } from '../base/format.ts';
+import { shellOption } from '../base/printable.ts';
 import { HEALTH_STATES, type HealthState } from '../mirror/health-text.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { Claim, OutcomeName } from '../mirror/form-state.ts';
@@ -99,6 +100,12 @@ export interface ShownPause extends Pause {
 export const shownPause = (pause: Pause, slug: string, target: string): ShownPause => {
   return { ...pause, command: resumeCommand(pause, slug, target) };
 };
+
+/** What a person can do about held deletions. */
+export const acceptance = (slug: string, target: string) => ({
+  remedy: 'Look at the form in the dashboard. If they were deleted on purpose, accept them:',
+  command: `forms-mirror sync --full --accept-deletes ${shellOption('--form', slug)} ${shellOption('--target', target)}`,
+});
 
 /** A run that has ended. */
 export interface ShownRun {

@@ -181,6 +181,7 @@ describe('verify', () => {
     const gone = sandbox.store.ids(formId).slice(0, 30);
     for (const id of gone) sandbox.store.delete(id);
     await expectEnd(run('sync'), 1, 'DELETIONS_HELD');
+    await expectEnd(run('status'), 1, /^! 1 form: Deletions are held/);
     const accept = `sync --full --accept-deletes --form ${FORM} --target default`;
     await expectEnd(
       run(`verify --form ${FORM}`),
