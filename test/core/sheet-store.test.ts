@@ -697,4 +697,25 @@ describe('a new tab', () => {
     expect(notes.get(AT)).toContain('in the time zone of this spreadsheet');
     expect(notes.get(AT)).toContain('Change answers in the forms service');
   });
+
+  it('gets its notes and color rules again with a header and columns that people deleted', async () => {
+    await place.write(store(people(2)));
+    const { inspect } = place.emulator;
+    const sheet = [place.spreadsheetId, place.sheetId()] as const;
+    const texts = (): string[] => inspect.notes(...sheet).map(({ note }) => note);
+    const colors = (): unknown[] =>
+      (inspect.sheet(...sheet).overlays.conditionalFormats ?? []).map(({ booleanRule }) => {
+        const { type, values } = booleanRule?.condition ?? {};
+        return type === 'TEXT_EQ' ? values?.[0]?.userEnteredValue : type;
+      });
+    const [notes, rules] = [texts(), colors()];
+    place.person().deleteRows(0);
+    await place.write(store(people(2)));
+    expect(texts()).toEqual(notes);
+    for (const column of [REMOVED, STATUS]) place.person().deleteColumns(column);
+    await place.write(store(people(2)));
+    expect(texts().toSorted()).toEqual(notes.toSorted());
+    // Google keeps a rule whose formula is damaged.
+    expect(colors()).toEqual([...rules, 'CUSTOM_FORMULA']);
+  });
 });

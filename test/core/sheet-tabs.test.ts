@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Person } from '../../packages/google-sheets-emulator/test/support/people.ts';
 import type { FormHealthText } from '../../src/mirror/health-text.ts';
 import type { Change, Entry, Store } from '../../src/mirror/port.ts';
 import { openSheetStore } from '../../src/targets/google-sheets/store.ts';
@@ -158,6 +159,30 @@ describe('the Mirror and Summary tabs', () => {
     );
     expect(lines.find((line) => line.startsWith('contact | '))).toBe('contact | 31 | 1 | 27');
     expect(lines.find((line) => line.includes('Earlier'))).toMatch(/\| Earlier \| 30$/);
+  });
+
+  it.each<[string, (person: Person) => void]>([
+    ['tab', (person) => person.deleteTab()],
+    ['column', (person) => person.deleteColumns(2)],
+    ['column of removals', (person) => person.deleteColumns(4)],
+    ['header', (person) => person.deleteRows(0)],
+    [
+      'place of the header',
+      (person) => {
+        person.freezeRows(0);
+        person.sortSheet(2, 'DESCENDING');
+      },
+    ],
+  ])('L17: count again after people removed the %s', async (_, act) => {
+    const rows = Array.from({ length: 12 }, (_, at) =>
+      row(`s${at}`, { f_name: at < 7 ? 'red' : 'blue', f_age: at }),
+    );
+    await run({ rows });
+    const before = shown('Summary');
+    expect(before).toContain('Full name | Submissions');
+    act(tabAt('contact'));
+    await run({ rows });
+    expect(shown('Summary')).toBe(before);
   });
 
   it('L17: a hidden tab that people protect is named by the failure', async () => {

@@ -21,7 +21,7 @@ import {
   type Obstructed,
   split,
 } from './obstacles.ts';
-import { formatOf, isOwn, OWN, OWN_COLUMNS } from './own-columns.ts';
+import { formatOf, isOwn, OWN } from './own-columns.ts';
 import { type Columns, headerRowOf, type Survey, writeRow } from './rows.ts';
 import { freeTabTitle, type SheetFile } from './sheet-file.ts';
 import type { FormTab, Structure } from './structure.ts';
@@ -107,7 +107,14 @@ export async function layOut(
     sheetId,
     requests: [
       ...added.requests,
+      ...colorRules(sheetId, added.columns, missing),
       ...writeRow(sheetId, headerRow, fresh, added.columns, true),
+      ...headerNotes(
+        sheetId,
+        headerRow,
+        added.columns,
+        missing.filter((key) => fresh.has(key)),
+      ),
       ...writeRow(sheetId, headerRow, changed, added.columns),
     ],
     columns: added.columns,
@@ -184,6 +191,7 @@ export function planHeader(tab: FormTab, found: Survey, fields: readonly SheetFi
   return [
     { insertDimension: { range, inheritFromBefore: false } },
     ...writeRow(sheetId, 0, free, columns, true),
+    ...headerNotes(sheetId, 0, columns, [...free.keys()]),
     { updateSheetProperties: { properties, fields: 'gridProperties.frozenRowCount' } },
   ];
 }
@@ -201,7 +209,7 @@ const SPARE_ROWS = 20;
  */
 function newTab(
   file: SheetFile,
-  { titles, timeZone }: Structure,
+  { titles }: Structure,
   { formId, name }: FormState,
   headers: Headers,
 ): Omit<LaidOut, 'fields' | 'header'> {
@@ -237,9 +245,9 @@ function newTab(
       { sheetId, startRowIndex: 0, endRowIndex: 1 },
       'Headers of forms-mirror. You may rename, move and hide columns; new answers find them all the same.',
     ),
-    ...colorRules(sheetId, columns),
+    ...colorRules(sheetId, columns, keys),
     createMetadata({ sheetId }, METADATA_KEYS.form, mark),
-    ...headerNotes(sheetId, columns, timeZone),
+    ...headerNotes(sheetId, 0, columns, keys),
   ];
   return { sheetId, requests, columns, obstructed: { obstacles: [], columns } };
 }
@@ -320,18 +328,18 @@ const STATUS_TONES: Readonly<Record<(typeof STATUSES)[number], keyof typeof TONE
   ARCHIVED: 'plain',
 };
 
-/** Rules instead of colors on each row: they move when rows are sorted, and end when a mark or a status does. */
-function colorRules(sheetId: number, columns: Columns): Request[] {
+/** Rules for new columns instead of colors on each row: they move when rows are sorted, and end when a mark or a status does. */
+function colorRules(sheetId: number, columns: Columns, made: readonly ColumnKey[]): Request[] {
   const [removed = 0, status = 0] = [columns.get('s:removed'), columns.get('s:status')];
+  const width = Math.max(...columns.values()) + 1;
   // From the header on, so that rows inserted right below it belong to the range.
   const rule = (
-    index: number,
     [startColumnIndex, endColumnIndex]: readonly [number, number],
     condition: sheets_v4.Schema$BooleanCondition,
     format: sheets_v4.Schema$CellFormat,
   ): Request => ({
     addConditionalFormatRule: {
-      index,
+      index: 0,
       rule: {
         ranges: [{ sheetId, startRowIndex: 0, startColumnIndex, endColumnIndex }],
         booleanRule: { condition, format },
@@ -339,30 +347,36 @@ function colorRules(sheetId: number, columns: Columns): Request[] {
     },
   });
   const isRemoved = `=ISNUMBER($${columnName(removed)}1)`;
-  return [
+  const ofStatus = Object.entries(STATUS_TONES).map(([text, tone]) =>
     rule(
-      0,
-      [0, columns.size],
-      { type: 'CUSTOM_FORMULA', values: [{ userEnteredValue: isRemoved }] },
-      { textFormat: { foregroundColorStyle: FAINT } },
+      [status, status + 1],
+      { type: 'TEXT_EQ', values: [{ userEnteredValue: text }] },
+      TONES[tone],
     ),
-    ...Object.entries(STATUS_TONES).map(([text, tone], nth) =>
-      rule(
-        1 + nth,
-        [status, status + 1],
-        { type: 'TEXT_EQ', values: [{ userEnteredValue: text }] },
-        TONES[tone],
-      ),
-    ),
+  );
+  const ofRemoved = rule(
+    [0, width],
+    { type: 'CUSTOM_FORMULA', values: [{ userEnteredValue: isRemoved }] },
+    { textFormat: { foregroundColorStyle: FAINT } },
+  );
+  // Each comes before those that are there. The first one that fits decides.
+  return [
+    ...(made.includes('s:status') ? ofStatus : []),
+    ...(made.includes('s:removed') ? [ofRemoved] : []),
   ];
 }
 
-/** The notes on the headers of a new tab. */
-const headerNotes = (sheetId: number, columns: Columns, timeZone: string): Request[] =>
-  OWN_COLUMNS.map((key) => ({
+/** The notes on the headers of new columns. */
+const headerNotes = (
+  sheetId: number,
+  rowIndex: number,
+  columns: Columns,
+  made: readonly ColumnKey[],
+): Request[] =>
+  made.filter(isOwn).map((key) => ({
     updateCells: {
-      start: { sheetId, rowIndex: 0, columnIndex: columns.get(key) ?? 0 },
-      rows: [{ values: [{ note: OWN[key].note(timeZone) }] }],
+      start: { sheetId, rowIndex, columnIndex: columns.get(key) ?? 0 },
+      rows: [{ values: [{ note: OWN[key].note }] }],
       fields: 'note',
     },
   }));

@@ -12,7 +12,7 @@ import type { FormTab } from './structure.ts';
  */
 
 /** A form for the Summary tab, with the current places of its columns: all of our own exist, and those of its questions. */
-export type SummaryForm = Pick<FormTab, 'title' | 'columns'> &
+export type SummaryForm = Pick<FormTab, 'sheetId' | 'title' | 'columns' | 'marks'> &
   Pick<FormDocument, 'state' | 'headerRow' | 'questions'>;
 
 /** Any text, in COUNTIFS. */

@@ -10,8 +10,8 @@ interface OwnColumn {
   /** In pixels. */
   readonly width: number;
   readonly format: sheets_v4.Schema$CellFormat;
-  /** The note on the header of a new tab. */
-  readonly note: (timeZone: string) => string;
+  /** The note on its header. */
+  readonly note: string;
 }
 
 type OwnKey = Exclude<ColumnKey, `f:${string}`>;
@@ -24,8 +24,8 @@ export const OWN: Readonly<Record<OwnKey, OwnColumn>> = {
     header: 'Submitted at',
     width: 125,
     format: { numberFormat: DATE_FORMAT },
-    note: (timeZone) =>
-      `When the form was sent, in the time zone of this spreadsheet (File › Settings; ${timeZone} when this tab was made).\n\n` +
+    note:
+      'When the form was sent, in the time zone of this spreadsheet (File › Settings).\n\n' +
       'The columns from the forms service are kept up to date by forms-mirror: what you change in them is put back. Change answers ' +
       'in the forms service. You may sort, filter, move and rename, and add columns of your own.',
   },
@@ -33,20 +33,19 @@ export const OWN: Readonly<Record<OwnKey, OwnColumn>> = {
     header: 'Status',
     width: 105,
     format: {},
-    note: () => 'The status in the forms service. Change it there: what you type here is put back.',
+    note: 'The status in the forms service. Change it there: what you type here is put back.',
   },
   's:removed': {
     header: 'Removed',
     width: 125,
     format: { numberFormat: DATE_FORMAT },
-    note: () =>
-      'When forms-mirror found that the submission was deleted in the forms service. Its row is gray and stays.',
+    note: 'When forms-mirror found that the submission was deleted in the forms service. Its row is gray and stays.',
   },
   's:id': {
     header: 'Submission ID',
     width: 110,
     format: FAINT_FORMAT,
-    note: () => 'Finds the row of each submission. Do not change it.',
+    note: 'Finds the row of each submission. Do not change it.',
   },
 };
 

@@ -80,20 +80,23 @@ export interface OwnPage {
     readonly columnCount: number;
     readonly warning: string;
   };
+  /** Tabs and columns in its formulas: if one is made again, Google has damaged the formulas. */
+  readonly uses?: unknown;
   /** What lies over its cells. `tab`: null if the tab is being made. */
   readonly over: (sheetId: number, tab: OwnTab | null) => Request[];
 }
 
-const digestKey = (role: TabRole): StateKey => recordKey(`${role} tab`);
+/** The record of a page's content. Without it, the page is written again. */
+export const digestKey = (role: TabRole): StateKey => recordKey(`${role} tab`);
 
 /**
  * Writes a page over everything in its columns if its text has changed, and makes its tab if it is missing. A tab that people
  * protect stays unchanged.
  */
 export function showPage(file: SheetFile, { structure, stateTab }: View, own: OwnPage): Shown {
-  const { role, page, width, made, over } = own;
+  const { role, page, width, made, uses, over } = own;
   const tab = structure.own.get(role) ?? null;
-  const digest = hashText(JSON.stringify(page.rows), 16);
+  const digest = hashText(JSON.stringify([page.rows, uses]), 16);
   const isProtected = tab !== null && protectionsOf(tab).length > 0;
   if (isProtected || (tab !== null && textIn(stateTab, digestKey(role)) === digest)) return NOTHING;
   const { columnCount } = made;

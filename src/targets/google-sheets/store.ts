@@ -24,6 +24,7 @@ import { SheetForm } from './form.ts';
 import { findForm, type FoundForm, SheetReader } from './reader.ts';
 import { type DescribeForm, showMirror } from './mirror-tab.ts';
 import { noticesOf, withoutIds } from './notices.ts';
+import { digestKey } from './page.ts';
 import { OWN_COLUMNS } from './own-columns.ts';
 import { EMPTY_SURVEY, survey, type Table } from './rows.ts';
 import { SerialTime } from './serial-time.ts';
@@ -255,7 +256,9 @@ class SheetStore implements Store {
       const requests =
         now === undefined ? [] : planHeader(now, survey(await this.#file.table(now)), fields);
       const result = requests.length > 0;
-      const batch = { requests, put: [], isShown: false };
+      // Google has damaged the formulas over that row.
+      const put = [{ ...digestKey('summary'), text: null }];
+      const batch = { requests, put, isShown: false };
       return { batch: result ? batch : null, result };
     });
   }

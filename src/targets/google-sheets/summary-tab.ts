@@ -47,7 +47,8 @@ export function showSummary(file: SheetFile, view: View): Shown {
     ];
   };
   const made = { ...NEW_TAB, index: structure.forms.size };
-  return showPage(file, view, { role: 'summary', width: SECTION_WIDTH, made, page, over });
+  const uses = forms.map(({ sheetId, marks }) => [sheetId, Object.fromEntries(marks)]);
+  return showPage(file, view, { role: 'summary', width: SECTION_WIDTH, made, page, uses, over });
 }
 
 const NEW_TAB = {
@@ -81,13 +82,14 @@ const MAX_FORMS = 30;
 /** The forms of a spreadsheet that are not gone, and their questions that are counted by answer. The next run makes a missing column. */
 function formsOf({ structure, stateTab }: View): SummaryForm[] {
   const documents = new Map(documentsIn(stateTab).map((each) => [each.state.formId, each]));
-  return [...structure.forms].flatMap(([formId, { title, columns }]): SummaryForm[] => {
+  return [...structure.forms].flatMap(([formId, tab]): SummaryForm[] => {
     const document = documents.get(formId);
+    const { columns } = tab;
     const isShown =
       document?.state.goneAtMs === null && OWN_COLUMNS.every((key) => columns.has(key));
     if (document === undefined || !isShown) return [];
     const questions = document.questions.filter(({ key }) => columns.has(key));
-    return [{ ...document, title, columns, questions }];
+    return [{ ...document, ...tab, questions }];
   });
 }
 
