@@ -59,9 +59,13 @@ describe('names that are not settings', () => {
   });
 
   it('are reported in .env, whatever they are', () => {
-    expect(onlyProblem({}, { '.env': 'NOTIFICATIONS=on' })).toBe(
-      'NOTIFICATIONS is not a setting: correct the name, or remove this line',
-    );
+    expect(problemsOf(SOURCE, { '.env': 'NOTIFICATIONS=on' })).toEqual([
+      {
+        variable: 'NOTIFICATIONS',
+        message: 'is not a setting: correct the name, or remove this line',
+        example: '#NOTIFICATIONS=',
+      },
+    ]);
   });
 });
 

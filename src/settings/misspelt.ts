@@ -1,5 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 import type { SettingMistake } from '../base/errors.ts';
+import { looksLikeKey } from '../base/key-like.ts';
 import { nearestName } from '../base/nearest-name.ts';
 import type { Variable } from './settings-reader.ts';
 import {
@@ -32,8 +33,8 @@ export function misspeltVariables(
   return [...variables].flatMap(([name, { ours }]): SettingMistake[] => {
     const isOurs = OUR_PREFIXES.test(name) || (ours && !OF_COMPOSE.test(name));
     if (known.has(name)) return [];
-    const ofTarget = /^TARGET_/i.test(name) ? ', nor one of a target in TARGETS' : '';
-    const what = `is not a setting${ofTarget}`;
+    const isTargets = /^TARGET_/i.test(name);
+    const what = `is not a setting${isTargets ? ', nor one of a target in TARGETS' : ''}`;
     const near = nearestName(name, things) ?? '';
     const setting = known.get(near);
     const isMeant = !OF_OTHERS.test(name) && slips(name.toUpperCase(), near) <= near.length / 6;
@@ -42,10 +43,19 @@ export function misspeltVariables(
       return [{ variable: name, message, example: exampleLine(setting, near) }];
     }
     if (!isOurs) return [];
+    if (looksLikeKey(name) || !/^\w+$/.test(name)) return [NO_NAME];
     const message = `${what}: correct the name, or remove this line`;
-    return [{ variable: name, message, example: exampleLine('TARGETS', 'TARGETS') }];
+    const example = isTargets ? exampleLine('TARGETS', 'TARGETS') : `#${name}=`;
+    return [{ variable: name, message, example }];
   });
 }
+
+/** A line of `.env` that someone pasted: it may be a key, so it is not shown (L15). */
+const NO_NAME: SettingMistake = {
+  variable: '.env',
+  message: 'holds a line that does not begin with the name of a setting: correct or remove it',
+  example: exampleLine('FORMS_API_URL', 'FORMS_API_URL'),
+};
 
 /** How many typing mistakes lie between two names. Two letters that changed places are one. */
 function slips(name: string, near: string): number {

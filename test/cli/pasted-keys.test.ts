@@ -40,6 +40,17 @@ describe('a key in the wrong setting', () => {
     }
   });
 
+  it('L15: is not shown if it is a line of .env', () => {
+    for (const text of PASTED)
+      for (const line of [`${text}==`, `${text}\nHOST=::1`, `KEY_${text}=x`]) {
+        const told = JSON.stringify(problemsOf(SOURCE, { '.env': line }));
+        expect([line, leakOf(text, told)]).toEqual([line, '']);
+      }
+    expect(problemsOf(SOURCE, { '.env': `${OTHER_KEY}=x` })).toMatchObject([
+      { variable: '.env', message: expect.stringContaining('holds a line that') as string },
+    ]);
+  });
+
   it('L15: is refused even if it has no other mistake, and even if it hardly looks like a key', () => {
     const key = 'Correct-horse-battery';
     for (const [name, value] of [
