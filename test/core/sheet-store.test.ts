@@ -370,7 +370,8 @@ describe('rows of a sheet', () => {
     ] as const)
       place.person().type(0, column, text);
     place.person().insertRows(0);
-    place.person().type(0, 0, 'Contacts of 2026');
+    place.person().type(0, AT, 'Contacts of 2026');
+    place.person().type(0, STATUS, 'Jana');
     const renamed = [
       { ...NAME, label: 'Name' },
       { ...AGE, label: 'Years' },
@@ -380,7 +381,7 @@ describe('rows of a sheet', () => {
       expect(await form.commit({ rows: people(7) })).toMatchObject({ inserted: 1, unchanged: 6 });
     }, renamed);
     expect(place.grid().slice(0, 2)).toEqual([
-      ['Contacts of 2026'],
+      ['Contacts of 2026', 'Jana'],
       ['Eingang', 'Stand', 'Who', 'Years', 'Removed', 'Key'],
     ]);
   });

@@ -146,7 +146,7 @@ describe('the Mirror and Summary tabs', () => {
     expect(counts.filter((line) => !line.includes('| 0 |'))).toEqual([
       'NEW | 27 | 87%',
       'DONE | 3 | 10%',
-      'Another status, or none | 1 | 3%',
+      'Another status | 1 | 3%',
       'red | 18 | 60%',
       'blue | 12 | 40%',
       '3 | 9 | 30%',
@@ -253,6 +253,12 @@ describe('the Mirror and Summary tabs', () => {
     const before = shown('Mirror');
     await run({ rows: [row('c', {})] });
     expect(shown('Mirror')).toBe(before);
+    await using store = await open();
+    expect(await store.check()).toContainEqual({
+      what: 'forms-mirror cannot write into the protected range (1:1) on the tab "Mirror"',
+      isOk: false,
+      remedy: expect.stringContaining('Data › Protect sheets and ranges'),
+    });
     expect(sheet.emulator.inspect.grid(sheet.id, 'contact')).toHaveLength(4);
   });
 });

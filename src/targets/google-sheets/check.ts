@@ -1,7 +1,9 @@
 import { toMirrorError } from '../../base/errors.ts';
 import type { CheckResult, TargetNotice } from '../../mirror/port.ts';
 import { createMetadata, deleteMetadata, METADATA_KEYS } from './api/metadata.ts';
+import { allowRemedy } from './api/sheets-error.ts';
 import type { SheetFile } from './sheet-file.ts';
+import { protectionsOf } from './structure.ts';
 
 /** Google's limit on the cells of a spreadsheet, including empty ones. */
 const MAX_CELLS = 10_000_000;
@@ -37,6 +39,12 @@ export async function checkSheet(
         ? null
         : 'Delete rows, columns or tabs that are no longer needed, or mirror into another spreadsheet.',
     });
+    for (const range of [...structure.own.values()].flatMap(protectionsOf))
+      results.push({
+        what: `forms-mirror cannot write into ${range}`,
+        isOk: false,
+        remedy: allowRemedy(email),
+      });
     for (const { code, blocks, message, remedy } of await notices())
       results.push({
         what: message.replace(/\.$/, ''),

@@ -34,12 +34,15 @@ export function headerRowOf(table: Table): number {
   if (found >= 0) return found;
   const status = table.get('s:status')?.indexOf(OWN['s:status'].header) ?? -1;
   if (status >= 0) return status;
-  const isHeader = (at: ReadValue, row: number): boolean =>
-    typeof at === 'string' &&
-    at !== '' &&
-    canonicalTime(at) === null &&
-    (['s:id', 's:status'] as const).some((key) => (table.get(key)?.[row] ?? '') !== '');
-  return table.get('s:at')?.findIndex(isHeader) ?? -1;
+  const filled = (row: number): number =>
+    (['s:id', 's:status'] as const).filter((key) => (table.get(key)?.[row] ?? '') !== '').length;
+  const isLabel = (at: ReadValue): boolean =>
+    typeof at === 'string' && at !== '' && canonicalTime(at) === null;
+  const labels = (table.get('s:at') ?? []).flatMap((at, row) =>
+    isLabel(at) && filled(row) > 0 ? [row] : [],
+  );
+  // People's title above it does not fill all three columns.
+  return labels.find((row) => filled(row) === 2) ?? labels[0] ?? -1;
 }
 
 /** Where the rows of a tab are, and their oddities. */

@@ -90,7 +90,7 @@ function putStatuses(page: Page, start: number, form: SummaryForm, total: string
     page.put(row, LABEL, counted(row, text(status), count, total));
   }
   const rest = formula(`${total}-SUM(${cells(first, last, COUNT)})`);
-  page.put(last, LABEL, counted(last, text('Another status, or none'), rest, total));
+  page.put(last, LABEL, counted(last, text('Another status'), rest, total));
   return last + 2;
 }
 
