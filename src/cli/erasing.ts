@@ -69,13 +69,13 @@ export async function forget(
   if (unknown.length === 0) return code;
   if (failure !== null)
     host.terminal.print({ sign: 'error', text: `${failure.message} (${failure.code})` });
-  const unseen =
-    failure !== null || failed.length > 0
-      ? 'it was not found, and not all could be asked'
-      : `${source === undefined ? 'no' : 'neither the source nor a'} target has it`;
-  const remedy = `To ${options.undo ? 'undo' : 'forget'} it anyway, name its form with --form`;
+  const isAsked = failure === null && failed.length === 0;
+  const unseen = isAsked
+    ? `${source === undefined ? 'No target' : 'Neither the source nor any target'} has`
+    : 'Not all could be asked, and none of the others has';
+  const remedy = `To ${options.undo ? 'undo' : 'forget'} it anyway, name its form with --form.`;
   host.terminal.print(
-    ...unknown.map((id): Line => ({ sign: 'error', text: `${id}: ${unseen}. ${remedy}` })),
+    ...unknown.map((id): Line => ({ sign: 'error', text: `${unseen} ${id}. ${remedy}` })),
   );
   return 1;
 }
@@ -133,7 +133,7 @@ const WAIT_MS = 10 * 60_000;
 
 /**
  * Counts, asks a person, erases, and prints each step. Resolves to 1 if something could not be erased (including `failed` targets)
- * or the person answered no. Throws USAGE if there is no terminal to ask on.
+ * or the person answered no. Throws USAGE without a terminal.
  */
 async function carryOut(
   call: CommandCall<ErasureFlags>,
@@ -178,7 +178,7 @@ async function isConfirmed(
   if (host.ask === undefined) {
     throw new MirrorError(
       'USAGE',
-      `${question} There is no terminal to answer on: add --yes, or --dry-run to see what would happen.`,
+      `${question} There is no terminal to confirm on: add --yes, or --dry-run to see what would happen.`,
     );
   }
   if (/^y(?:es)?$/i.test((await host.ask(`${question} [y/N] `)).trim())) return true;

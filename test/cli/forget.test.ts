@@ -106,18 +106,18 @@ describe('L18: forget', () => {
   it('reports an unknown ID, and trusts --form', async () => {
     const { place, run, isHeld } = await open();
     const unknown = 'forget sub_nobody_knows --yes';
-    await expectEnd(run(unknown), 1, '--form', 'neither the source nor a target has it.');
+    await expectEnd(run(unknown), 1, '--form', 'Neither the source nor any target has sub_');
     // L17: a part that does not answer may have it.
     await expectEnd(
       run(unknown, { FORMS_API_KEY: 'revoked_key_1234567890' }),
       1,
       '--form',
-      /the key was refused.*\n.*: it was not found, and not all could be asked\. /,
+      /the key was refused.*\n.*Not all could be asked, and none of the others has sub_/,
     );
     const away = { TARGET_URL: 'postgres://nobody@127.0.0.1:1/x?sslmode=disable' };
-    await expectEnd(run(unknown, away), 1, '--form', 'not all could be asked');
+    await expectEnd(run(unknown, away), 1, '--form', 'Not all could be asked');
     const unset = { FORMS_API_URL: '', FORMS_API_KEY: '' };
-    await expectEnd(run(unknown, unset), 1, '--form', 'sub_nobody_knows: no target has it.');
+    await expectEnd(run(unknown, unset), 1, '--form', 'No target has sub_nobody_knows.');
     const { store } = place.sandbox;
     const formId = store.formBySlug(SLUG)?.id ?? '';
     await expectEnd(run(`forget sub_to_come --form ${SLUG} --yes`), 0);
