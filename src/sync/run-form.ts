@@ -162,7 +162,7 @@ async function syncToEnd(work: Work): Promise<MirrorError | null> {
   }
   const { held } = work.form.state.tally;
   if (held === 0) return null;
-  const option = shellOption('--form', state.formId);
+  const option = `${shellOption('--form', state.formId)} ${shellOption('--target', work.target.name)}`;
   return new MirrorError(
     'DELETIONS_HELD',
     `The source does not show ${held} rows of ${nameOf(state)}, more than MAX_DELETE_FRACTION allows at once, so none was ` +
