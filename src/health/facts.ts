@@ -5,7 +5,7 @@ import type { StoredForm } from '../mirror/port.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { MirrorPlan } from '../sync/planner.ts';
 import { leftoverNotices } from '../sync/purge.ts';
-import { AGREEMENT, PAUSES, WRITE_BACKS, type WriteBackProblem } from '../sync/records.ts';
+import { AGREEMENT, EARLIER, PAUSES, WRITE_BACKS, type WriteBackProblem } from '../sync/records.ts';
 import { isOutdated, type Target } from '../sync/target.ts';
 import type { Kept } from './data-dir.ts';
 import type { Latest } from './reading.ts';
@@ -28,6 +28,8 @@ export interface TargetContent {
   readonly pauses: readonly Pause[];
   /** What the last poll agreed on; null if none has. */
   readonly agreement: Agreement | null;
+  /** Earlier agreements, see {@link EARLIER}. */
+  readonly earlier: Readonly<Record<string, Omit<Agreement, 'formIds'>>>;
 }
 
 /** A target as the settings name it. */
@@ -80,6 +82,7 @@ export async function readTarget(
       refilledAtMs: refills.get(formId) ?? null,
     });
   });
-  const [pauses, agreement] = [await PAUSES.read(store), await AGREEMENT.read(store)];
-  return { forms, pauses, agreement };
+  const pauses = await PAUSES.read(store);
+  const [agreement, earlier] = [await AGREEMENT.read(store), await EARLIER.read(store)];
+  return { forms, pauses, agreement, earlier };
 }

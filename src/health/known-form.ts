@@ -17,7 +17,7 @@ const SAYS_NOTHING: ReadonlySet<string> = new Set(['busy', 'paused', 'stopped'])
 export function knownForms({ name, address, value: target }: TargetFacts, facts: Facts) {
   const { queue, nowMs } = facts;
   const { forms: allPlanned = [], atMs: plannedAtMs = null, sinceMs } = facts.plan ?? {};
-  const { forms: copies = [], pauses = [], agreement = null } = target ?? {};
+  const { forms: copies = [], pauses = [], agreement = null, earlier = {} } = target ?? {};
   const byId = new Map(copies.map((form) => [form.state.formId, form]));
   // Known from a failure: a first run that the target could not record.
   const failures = new Map(
@@ -53,7 +53,10 @@ export function knownForms({ name, address, value: target }: TargetFacts, facts:
     const last = lastOf(runs, failure);
     const running = jobs.get(form.id) ?? null;
     const goneMs = copy?.state.goneAtMs ?? (last?.outcome === 'gone' ? last.sinceMs : null);
-    const claim = claimIn(copy, agreement, nowMs);
+    const before = earlier[form.id];
+    const isDropped = before !== undefined && agreement?.formIds.includes(form.id) !== true;
+    const agreed = isDropped ? { ...before, formIds: [form.id] } : agreement;
+    const claim = claimIn(copy, agreed, nowMs);
     const claimedMs = Date.parse(claim.submissionsAsOf ?? '') || 0;
     const heardMs = Math.max(claimedMs, last?.endedAtMs ?? 0);
     const worked = runs.filter(({ outcome }) => outcome !== 'failed').map((run) => run.endedAtMs);

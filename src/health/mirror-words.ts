@@ -31,6 +31,7 @@ export const describeForm =
       forms: [{ ...form, ...nothing }],
       pauses: PAUSES.in(recordOf),
       agreement: AGREEMENT.in(recordOf),
+      earlier: {},
     };
     const report = judge({
       nowMs,

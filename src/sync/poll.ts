@@ -28,7 +28,7 @@ import {
 } from './poll-search.ts';
 import type { MirrorPlan } from './planner.ts';
 import { loadProfile } from './profile.ts';
-import { AGREEMENT, PAUSES, REST } from './records.ts';
+import { AGREEMENT, EARLIER, PAUSES, REST } from './records.ts';
 import { blankRun, type RunReport } from './run-form.ts';
 import { type Source } from '../forms/source.ts';
 import type { Mirror, Target } from './target.ts';
@@ -334,8 +334,28 @@ async function agree(
 ): Promise<Agreement> {
   const formIds = spokenFor.map(({ state }) => state.formId).filter((id) => !jobs.has(id));
   const agreement = { atMs, onStatuses, formIds };
-  await AGREEMENT.change(store, (before) =>
-    store.isMetered === true && isYoungAs(agreement, before) ? before : agreement,
-  );
+  let former: Agreement | null = null;
+  await AGREEMENT.change(store, (before) => {
+    former = before;
+    return store.isMetered === true && isYoungAs(agreement, before) ? before : agreement;
+  });
+  if (store.isMetered !== true) await keepEarlier(store, jobs, former);
   return agreement;
+}
+
+/** Keeps the last agreement on each of these forms. `before`: the one before this poll. */
+async function keepEarlier(
+  store: Store,
+  formIds: ReadonlySet<string>,
+  before: Agreement | null,
+): Promise<void> {
+  await EARLIER.change(store, (known) => {
+    const kept = [...formIds].flatMap((id) => {
+      const isNewer = before?.formIds.includes(id) === true;
+      const last = isNewer ? { atMs: before.atMs, onStatuses: before.onStatuses } : known[id];
+      return last === undefined ? [] : [[id, last] as const];
+    });
+    const next = Object.fromEntries(kept);
+    return isDeepStrictEqual(next, known) ? known : next;
+  });
 }

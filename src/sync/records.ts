@@ -101,6 +101,15 @@ export async function noteWriteBack(
 /** The last agreement of a poll; null before the first. */
 export const AGREEMENT = new TargetRecord<Agreement | null>(AGREEMENT_RECORD, null);
 
+/**
+ * The last agreement of a poll on each form that the last poll found changed, by its ID. Until its run has ended, that is what is
+ * known.
+ */
+export const EARLIER = new TargetRecord<Readonly<Record<string, Omit<Agreement, 'formIds'>>>>(
+  'poll agreements before',
+  {},
+);
+
 /** The number of submissions in the workspace beyond the forms that the poll covers. */
 export interface Rest {
   readonly formIds: readonly string[];

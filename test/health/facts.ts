@@ -142,6 +142,7 @@ export const targetOf = (
     forms: [formCopy(FORM_A), formCopy(FORM_B)],
     pauses: [],
     agreement: null,
+    earlier: {},
     ...content,
   },
   readAtMs: NOW,

@@ -215,6 +215,16 @@ const CASES: Readonly<Record<string, readonly [Situation, string]>> = {
     },
     'failed: 1 form: Stale | a ok; claims 5 s, 1 h, 2 h | b failed [STALE error]; claims 1 h, 1 h, 2 h',
   ],
+  'L17: the last poll has found a form changed, which waits for its run': [
+    {
+      a: silent(2 * HOUR),
+      content: {
+        agreement: { ...agreement(5_000), formIds: [] },
+        earlier: { [FORM_A.id]: agreement(MINUTE) },
+      },
+    },
+    'ok | a ok; claims 1 min, 1 min, 2 h',
+  ],
   'L17: a poll under the right clock dates the claim of the forms that it speaks for': [
     {
       a: silent(-50 * MINUTE),

@@ -4,6 +4,7 @@ import { silentLogger } from '../../src/base/logger.ts';
 import type { SandboxOptions } from '../support/sandbox.ts';
 import type { FormsStore, SubmissionDraft } from '../../src/sandbox/store.ts';
 import type { PollReport } from '../../src/sync/poll.ts';
+import { AGREEMENT, EARLIER } from '../../src/sync/records.ts';
 import type { Environment } from '../../src/settings/settings-reader.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 import { spreadStore } from '../support/request-costs.ts';
@@ -61,6 +62,23 @@ it('L16: newcomers of a form that is not selected cost a poll no further request
   insert(FORMS);
   deleteOne(source);
   expect((await poll()).syncs.map(({ formId }) => formId)).toEqual(['frm-1']);
+});
+
+it('L17: keeps the last agreement on a form that it finds changed until another agrees', async () => {
+  const { app, poll, insert } = await openMirror();
+  const { store } = await app.target('default');
+  const agreed = await AGREEMENT.read(store);
+  insert(1);
+  const found = await poll();
+  expect((await AGREEMENT.read(store))?.formIds).not.toContain('frm-1');
+  const earlier = { 'frm-1': { atMs: agreed?.atMs, onStatuses: true } };
+  expect(await EARLIER.read(store)).toEqual(earlier);
+  // The form still waits for its run.
+  await poll();
+  expect(await EARLIER.read(store)).toEqual(earlier);
+  await runAll(app, found);
+  await poll();
+  expect(await EARLIER.read(store)).toEqual({});
 });
 
 it('L16: reads as many of the newest pages as newcomers fill, so that their forms need no counts', async () => {
