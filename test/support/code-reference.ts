@@ -11,7 +11,7 @@ export const NOTICES: Readonly<Record<NoticeCode, readonly [meaning: string, rem
     'Delete the copy or move it to a tab of your own.',
   ],
   ROWS_WITHOUT_ID: [
-    'A row has no submission ID and is not updated. If it lost the ID, the submission has a new row.',
+    'A row has no ID of a submission and is not updated. If it lost the ID, the submission has a new row.',
     'Move your notes to the new row and delete the old one. Move a row of your own to another tab.',
   ],
   CELLS_PROTECTED: [

@@ -182,7 +182,7 @@ export async function planCommit(
   if (existing.length > 0 && tab !== undefined) {
     // Obstacles to cells matter only if these differ.
     table = await file.table(tab, isObstructed ? undefined : OWN_COLUMNS);
-    found = survey(table);
+    found = survey(table, known.entries);
   }
   const requests = [...laid.requests];
   const written: WrittenRow[] = laid.header === null ? [] : [laid.header];

@@ -112,7 +112,7 @@ async function rewrite(
   const requests: Request[] = [];
   const written: WrittenRow[] = [];
   const deniedBy = new Set<string>();
-  const { places, copies, withoutId } = survey(table);
+  const { places, copies, withoutId } = survey(table, known.entries);
   // Only these rows: a total below the answers belongs to people.
   for (const row of [...places.values(), ...copies, ...withoutId]) {
     const id = String(table.get('s:id')?.[row] ?? '');

@@ -271,7 +271,7 @@ export class SheetForm extends SheetReader implements OpenForm {
   async #readPrints(): Promise<void> {
     const table = await this.readCells();
     this.#table = null;
-    const found = survey(table);
+    const found = survey(table, this.known.entries);
     const encoder = new RowEncoder(table.keys(), this.#prepared, this.#time);
     const rows = rowsIn(table, found.places, this.#time, encoder);
     this.known = {
@@ -283,7 +283,8 @@ export class SheetForm extends SheetReader implements OpenForm {
 
   /** Rows of forgotten submissions: an erasure was killed, or a person undid it. */
   get strays(): readonly string[] {
-    return [...this.known.rows.keys()].filter(this.isForgotten);
+    const { rows, survey: found } = this.known;
+    return [...rows.keys(), ...found.bare.keys()].filter(this.isForgotten);
   }
 
   #moved(): Rearranged {

@@ -36,9 +36,9 @@ export function noticesOf(
       'ROWS_WITHOUT_ID',
       [...found.withoutId, ...found.bare.values()].toSorted((a, b) => a - b),
       (rows) =>
-        `On the tab "${title}" these rows have no submission ID: ${rows}. The values there stay, and are neither updated nor ` +
+        `On the tab "${title}" these rows have no ID of a submission: ${rows}. The values there stay, and are neither updated nor ` +
         'counted. If a row lost its ID and the source still has the submission, it is written again in a new row.',
-      'Move your notes to the row that shows the submission now, and delete the one without an ID; or bring the ID back ' +
+      'If a row lost its ID, move your notes to the row that shows the submission now, and delete the old one; or bring the ID back ' +
         '(Edit › Undo, or File › Version history) and delete the new row. Move rows that people added here to another tab.',
     ),
   ];

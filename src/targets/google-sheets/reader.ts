@@ -44,8 +44,8 @@ export function findForm(
   const { state, fields, doubted } = document;
   const { formId } = state;
   const tab = structure.forms.get(formId);
-  const found = tab === undefined ? EMPTY_SURVEY : survey(table);
   const entries = entriesIn(stateTab, formId);
+  const found = tab === undefined ? EMPTY_SURVEY : survey(table, entries);
   const rows = rowsIn(table, found.places, new SerialTime(structure.timeZone), null);
   const isFreed =
     tab !== undefined &&
@@ -147,7 +147,7 @@ export class SheetReader implements ReadForm {
         isIn(row, query),
     );
     const table: Table = cells && wanted.length > 0 ? await this.readCells() : new Map();
-    const { places } = survey(table);
+    const { places } = survey(table, this.known.entries);
     for (let first = 0; first < wanted.length; first += ROWS_AT_ONCE)
       yield wanted
         .slice(first, first + ROWS_AT_ONCE)

@@ -1,6 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { canonicalTime } from '../../mirror/canonical-time.ts';
-import type { CountedRow } from './accounting.ts';
+import type { CountedRow, Entries } from './accounting.ts';
 import type { StoredRow } from '../../mirror/port.ts';
 import type { Cell } from '../../mirror/types.ts';
 import { spansOf } from './api/a1.ts';
@@ -53,7 +53,7 @@ export interface Survey {
   readonly unnamed: readonly ColumnKey[];
   /** The row of each submission. If two rows have one ID, the upper one counts. */
   readonly places: ReadonlyMap<string, number>;
-  /** Rows with an ID that no row above has, without a time and a status: people's own rows, or remains of ours. */
+  /** Rows with a text as their ID that no row above has, and that are not written by the mirror: people's own, or remains of ours. */
   readonly bare: ReadonlyMap<string, number>;
   /** The row below the last submission. */
   readonly bottom: number;
@@ -75,17 +75,20 @@ export const EMPTY_SURVEY: Survey = {
 };
 
 /**
- * Whether a row with an ID shows a status or a time as the mirror writes them. A row without both is a person's: a total, or a
- * walk-in. If the source has a submission with its ID, it is filled again.
+ * Whether a row with an ID shows a status, a time or the mark of a removed submission as the mirror writes them. A row without all
+ * of these is a person's, a total or a walk-in, unless its submission has an entry: one without a status and a time always has one.
+ * If the source has a submission with the ID of a person's row, that row is filled.
  */
 function isWritten(table: Table, row: number): boolean {
+  if (typeof table.get('s:removed')?.[row] === 'number') return true;
   const [status, at] = [table.get('s:status')?.[row] ?? '', table.get('s:at')?.[row] ?? ''];
   if (status !== '') return typeof status === 'string';
   return typeof at === 'number' || canonicalTime(String(at)) !== null;
 }
 
-/** Looks through the rows of a tab. */
-export function survey(table: Table): Survey {
+/** Looks through the rows of a tab. `entries`: those of its form. */
+export function survey(table: Table, entries: Entries): Survey {
+  const listed = new Set(entries.values().map(({ id }) => id));
   const textOf = (key: ColumnKey, row: number): string => String(table.get(key)?.[row] ?? '');
   const others = [...table.keys()].filter((key) => key !== 's:id');
   const headerRow = headerRowOf(table);
@@ -103,7 +106,7 @@ export function survey(table: Table): Survey {
       if (isDated && textOf('s:status', row) !== '') withoutId.push(row);
       continue;
     }
-    if (!places.has(id) && !isWritten(table, row)) {
+    if (!places.has(id) && !listed.has(id) && !isWritten(table, row)) {
       bare.set(id, bare.get(id) ?? row);
       continue;
     }

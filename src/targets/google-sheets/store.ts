@@ -249,12 +249,15 @@ class SheetStore implements Store {
   }
 
   /** Moves back a header row that people sorted into the rows, or makes it again if they deleted it. */
-  async #mendHeader(writer: Writer, { tab, survey: found, fields }: FoundForm): Promise<boolean> {
+  async #mendHeader(writer: Writer, form: FoundForm): Promise<boolean> {
+    const { tab, survey: found, fields, entries } = form;
     if (tab === undefined || planHeader(tab, found, fields).length === 0) return false;
     return this.#file.write<boolean>(writer, async ({ structure }) => {
       const now = structure.forms.get(writer.formId);
       const requests =
-        now === undefined ? [] : planHeader(now, survey(await this.#file.table(now)), fields);
+        now === undefined
+          ? []
+          : planHeader(now, survey(await this.#file.table(now), entries), fields);
       const result = requests.length > 0;
       // Google has damaged the formulas over that row.
       const put = [{ ...digestKey('summary'), text: null }];
