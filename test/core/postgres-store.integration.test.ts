@@ -133,15 +133,31 @@ function special({ query, write, url }: Bed): void {
     const { result } = await write('nul', (form) => form.commit({ rows }));
     expect(result).toMatchObject({ unchanged: 2 });
     // The last fields have no columns of their own.
-    const many = Array.from({ length: 302 }, (_, at) => ({ ...NAME, id: `f_${at}`, position: at }));
+    const many = Array.from({ length: 305 }, (_, at) => ({ ...NAME, id: `f_${at}`, position: at }));
     const texts = Object.fromEntries(many.map(({ id }) => [id, 'x']));
-    const answers = { ...texts, f_300: 'x\0y', f_301: new JsonText(String.raw`["\ud800"]`) };
+    const answers = {
+      ...texts,
+      f_0: new JsonText(String.raw`["C:\\ud800"]`),
+      f_300: 'x\0y',
+      f_301: new JsonText(String.raw`["\ud800\udfff\\\udfff"]`),
+      // Only looks like an escape.
+      f_302: String.raw`C:\ude1`,
+      f_303: String.raw`say "\udfx" ok`,
+      f_304: String.raw`x\u0000y`,
+    };
     await write('many_nul', (form) => form.commit({ rows: [row('a', answers)] }), many);
     expect(
       await query(
-        "SELECT value_text FROM answers WHERE slug = 'many_nul' AND field_id >= 'f_300' AND field_id < 'f_302' ORDER BY field_id",
+        "SELECT field_id, value_text FROM answers WHERE slug = 'many_nul' AND value_text <> 'x' ORDER BY field_id",
       ),
-    ).toEqual([{ value_text: 'x\uFFFDy' }, { value_text: '\uFFFD' }]);
+    ).toEqual([
+      { field_id: 'f_0', value_text: String.raw`C:\ud800` },
+      { field_id: 'f_300', value_text: 'x\uFFFDy' },
+      { field_id: 'f_301', value_text: '\uFFFD\uFFFD\\\uFFFD' },
+      { field_id: 'f_302', value_text: answers.f_302 },
+      { field_id: 'f_303', value_text: answers.f_303 },
+      { field_id: 'f_304', value_text: answers.f_304 },
+    ]);
   });
 
   it('L6: has failed if a column whose type a person changed rounds an answer', async () => {

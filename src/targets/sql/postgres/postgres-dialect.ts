@@ -14,7 +14,7 @@ import {
 import { STAGE, type Staging } from '../write-rows.ts';
 import { describePostgresError } from './postgres-errors.ts';
 import type { PostgresConnection } from './postgres-connection.ts';
-import { postgresViews } from './postgres-views.ts';
+import { postgresViews, REFUSED_IN_JSON } from './postgres-views.ts';
 
 /** Few parts, because each is sent separately, but of limited size, as JavaScript strings are. */
 const PART_CHARACTERS = 1_048_576;
@@ -58,9 +58,6 @@ const STAGING: Staging = {
     `(to_jsonb(t) - ARRAY['id', 'status', 'created_at', '_first_seen_at', '_changed_at', '_deleted_at'])::text`,
 };
 
-/** What jsonb refuses: U+0000 and half a surrogate pair, as JSON escapes them. */
-const REFUSED_IN_JSON = /\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})/;
-
 /** The dialect of PostgreSQL. Every value is read as the text that the server sends, so numbers keep all their digits. */
 export const postgresDialect: Dialect = {
   product: 'PostgreSQL',
@@ -97,7 +94,7 @@ export const postgresDialect: Dialect = {
     UNION ALL SELECT typname, NULL FROM pg_type WHERE typnamespace = current_schema()::regnamespace AND typrelid = 0`,
 
   exact: (digits) => digits,
-  refusedJson: REFUSED_IN_JSON,
+  refusedJson: new RegExp(REFUSED_IN_JSON),
   staging: STAGING,
   views: postgresViews,
   indexLive,

@@ -6,9 +6,15 @@ const TYPES = { number: 'numeric', text: 'text', json: 'jsonb' } as const;
 const timestamp = (ms: string): string => `to_timestamp((${ms})::numeric / 1000)`;
 const state = (path: string, document = 's.state'): string => `(${document}::jsonb ->> '${path}')`;
 
-/** JSON without what jsonb refuses: U+0000 and half a surrogate pair, as JSON escapes them. */
+/**
+ * Finds what jsonb refuses: U+0000 and half a surrogate pair, as JSON escapes them. Its group is the escaped backslashes before. For
+ * JavaScript and for PostgreSQL.
+ */
+export const REFUSED_IN_JSON = String.raw`(?<!\\)((?:\\\\)*)\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})`;
+
+/** JSON without what jsonb refuses. */
 const accepted = (json: string): string =>
-  `regexp_replace(${json}, '\\\\u(0000|[dD][89a-fA-F]..)', '\\\\ufffd', 'g')`;
+  String.raw`regexp_replace(${json}, '${REFUSED_IN_JSON}', '\1\\ufffd', 'g')`;
 
 const elementsOf = (list: string): Elements => ({
   from: ` CROSS JOIN LATERAL (SELECT ${list} AS list) AS l CROSS JOIN LATERAL
