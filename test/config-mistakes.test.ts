@@ -45,7 +45,9 @@ describe('names that are not settings', () => {
       'STATIC_URL QUERY_URL ALERT_LEVEL ADMIN_EMAIL FTP_PROXY PATH HOSTNAME POST LOGLEVEL LOG_LEVELS DATADIR TARGET GOOGLE_CLOUD_PROJECT npm_config_target POSTGRES_PASSWORD REDIS_URL FORMS HASH http_proxy';
     const env = Object.fromEntries(machine.split(' ').map((name) => [name, 'x']));
     expect(problemsOf({ ...SOURCE, ...env })).toEqual([]);
-    expect(problemsOf(SOURCE, { '.env': 'COMPOSE_PROFILES=postgres\n' })).toEqual([]);
+    expect(
+      problemsOf(SOURCE, { '.env': 'COMPOSE_PROFILES=postgres\nTZ=UTC\nNODE_ENV=production\n' }),
+    ).toEqual([]);
   });
 
   it.each([

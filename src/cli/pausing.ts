@@ -107,4 +107,4 @@ function stillPaused(pauses: readonly Pause[], target: string, formId: string | 
 
 /** The effects of a pause, for the person who has just started it. */
 const PAUSE_MEANS =
-  'No process writes there until you resume it, and no status is changed at the source. A run in progress ends before its next batch: within seconds, in a sheet within a minute. The rows that it stored stay. forget and purge still work.';
+  'No process writes there until you resume it, and no status is changed at the source. A run in progress ends before its next batch: within seconds, in a sheet within a minute. The rows that it stored stay. forget and purge --deleted-before still work.';

@@ -108,7 +108,9 @@ async function heldIn(app: App, { formId, target }: Parameters<App['run']>[0]): 
   const held = async (): Promise<number> => {
     const { store } = await app.target(target);
     const copy = (await store.states()).find(({ state }) => state.formId === formId);
-    return copy?.state.tally.held ?? 0;
+    const { tally, recentlyDeleted = 0 } = copy?.state ?? {};
+    // The deletion guard also counts the deletions since source and copy last agreed.
+    return tally === undefined || tally.held === 0 ? 0 : tally.held + recentlyDeleted;
   };
   return held().catch(() => 0);
 }

@@ -17,8 +17,8 @@ const OUR_PREFIXES = /^(?:FORMS_API|TARGET|SYNC|MARK|SHEETS|RECONCILE)_/i;
 /** Names of other programs that resemble ours. */
 const OF_OTHERS = /^(?:TARGET|DATADIR|LOGLEVEL|LOG_LEVELS)$/i;
 
-/** Docker Compose reads the same `.env`. */
-const OF_COMPOSE = /^COMPOSE_/;
+/** Docker Compose reads the same `.env`, and passes it to every container. */
+const OF_CONTAINERS = /^(?:(?:COMPOSE|DOCKER|NODE|POSTGRES|MYSQL|MARIADB|REDIS|LC)_\w+|LANG|TZ)$/;
 
 /**
  * Variables that are not settings but were meant as one: any with our own prefixes, any in `.env`, and elsewhere one so close to a
@@ -31,7 +31,7 @@ export function misspeltVariables(
   const known = knownVariables(targets);
   const things = [...known.keys()].map((name) => ({ name }));
   return [...variables].flatMap(([name, { ours }]): SettingMistake[] => {
-    const isOurs = OUR_PREFIXES.test(name) || (ours && !OF_COMPOSE.test(name));
+    const isOurs = OUR_PREFIXES.test(name) || (ours && !OF_CONTAINERS.test(name));
     if (known.has(name)) return [];
     const isTargets = /^TARGET_/i.test(name);
     const what = `is not a setting${isTargets ? ', nor one of a target in TARGETS' : ''}`;

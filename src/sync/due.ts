@@ -67,6 +67,7 @@ export async function readDue(work: Work, first: Page): Promise<void> {
     await readWhole(work, first);
     return noteWhole(work, atMs);
   }
+  const isWhole = form.state.ranges.every(({ isDue }) => isDue);
   for (const range of form.state.ranges.filter(({ isDue }) => isDue)) {
     const beganMs = clock.now();
     await readRange(work, range, range.readAtMs === null);
@@ -79,7 +80,7 @@ export async function readDue(work: Work, first: Page): Promise<void> {
     return {
       ...state,
       watermarkMs: endMs === null ? state.watermarkMs : Math.max(endMs, state.watermarkMs ?? endMs),
-      isListDoubted: state.isListDoubted && (oldestReading(state) ?? -Infinity) < atMs,
+      isListDoubted: state.isListDoubted && !isWhole,
     };
   });
 }

@@ -118,16 +118,15 @@ export const purgeLeftovers = (
 const settledForms =
   (formId: string | undefined): ReturnType<typeof formsOf> =>
   async (target) => {
-    const forms = await formsOf(undefined)(target);
+    const forms = await formsOf(formId)(target);
     const behind = forms.find(
       ({ form, copy }) => target.isChosen(form) && isOutdated(target, copy.state),
     );
-    if (behind === undefined)
-      return forms.filter(({ form }) => [undefined, form.id].includes(formId));
+    if (behind === undefined) return forms;
     throw new MirrorError(
       'COPY_OUTDATED',
       `Nothing is emptied: the rows of form ${behind.form.slug} were stored under other settings than these. ` +
-        'Check TARGET_FIELDS, then run: forms-mirror sync',
+        'Check TARGET_FIELDS, resume the form if it is paused, and run: forms-mirror sync',
     );
   };
 

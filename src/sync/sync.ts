@@ -5,7 +5,6 @@ import {
   agreed,
   isDue,
   isEmpty,
-  oldestReading,
   sumOf,
   type Tally,
 } from '../mirror/form-state.ts';
@@ -42,11 +41,12 @@ export async function sync(work: Work): Promise<void> {
   if (first.isLast) await learnLists(work, first, isReading);
 
   // 1. Due: the ranges that are flagged, the newest last.
-  const wasRead = oldestReading(form.state) !== null;
+  // If every range is read again, each is proven after `startMs`, so everything is stored as of then. A first reading proves less: it
+  // cannot notice that a submission with an old date takes the place of another. No times are compared, because clocks can go back.
+  const { ranges } = form.state;
+  const isCompared =
+    ranges.length > 0 && ranges.every((range) => range.isDue && range.readAtMs !== null);
   if (isReading) await readDue(work, first);
-  // Each range was proven after `startMs`, so everything was stored as of then. A first reading proves less: it cannot
-  // notice that a submission with an old date takes the place of another.
-  const isCompared = wasRead && (oldestReading(form.state) ?? -Infinity) >= startMs;
 
   // The newest submissions of a poll are on the form's first page only if the list is sorted. The poll did not know that people have
   // changed rows since, which took the claim back.

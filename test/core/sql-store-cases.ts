@@ -199,6 +199,28 @@ export function describeSqlStore(
       expect(await statuses()).toEqual(before);
     });
 
+    it('shows no gap in the history after answers were hashed or emptied, and keeps none of them', async () => {
+      await write('hidden', (form) =>
+        form.commit({ rows: [row('a', { f_name: 'x', f_age: 1 }), row('b', { f_age: 2 })] }),
+      );
+      const rehash = { kind: 'rehash', fieldIds: ['f_name'], hash: () => 'h'.repeat(64) } as const;
+      await write('hidden', (form) => form.erase(rehash));
+      await write('hidden', (form) => form.erase({ kind: 'columns', fieldIds: ['f_age'] }));
+      expect(
+        await values(
+          `SELECT id, full_name, age, CASE WHEN _valid_from = former THEN 1 END AS follows FROM
+           (SELECT h.*, lag(_valid_to) OVER (PARTITION BY id ORDER BY _valid_from) AS former FROM hidden_history AS h) AS v
+           ORDER BY id, _valid_from`,
+        ),
+      ).toEqual([
+        ['a', 'h'.repeat(64), '', ''],
+        ['a', 'h'.repeat(64), '', '1'],
+        ['a', 'h'.repeat(64), '', '1'],
+        ['b', '', '', ''],
+        ['b', '', '', '1'],
+      ]);
+    });
+
     it('L17: shows as of when its forms are, including polls that agree', async () => {
       await write('polled', (form) => form.commit({ rows: [row('a', {})], state: claimed }));
       const { shown, expected } = await freshnessAfterPolls(store, 'form_polled', async () => {

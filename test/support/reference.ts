@@ -64,7 +64,7 @@ function command(spec: CommandSpec): string {
 
 function settings(): string[] {
   return [
-    'Settings come from the environment, or from a file named `.env` in the working directory. The environment wins. All mistakes are reported at once, with the nearest right name. Any other name in `.env` is a mistake, except those of Docker Compose (`COMPOSE_…`).',
+    'Settings come from the environment, or from a file named `.env` in the working directory. The environment wins. All mistakes are reported at once, with the nearest right name. Any other name in `.env` is a mistake, except those that containers use (`COMPOSE_…`, `DOCKER_…`, `NODE_…`, `POSTGRES_…`, `MYSQL_…`, `MARIADB_…`, `REDIS_…`, `LC_…`, `LANG`, `TZ`).',
     'A secret can also be read from a file: `FORMS_API_KEY_FILE=/run/secrets/key`. A setting that starts with `TARGET_` can be set for one target of `TARGETS`: `TARGET_WAREHOUSE_FIELDS` for the target `warehouse`.',
     settingsMarkdown(),
   ];

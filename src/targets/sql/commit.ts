@@ -2,6 +2,7 @@ import { type FormState, sumOf } from '../../mirror/form-state.ts';
 import type { Applied, Change, Entry, EntryKind } from '../../mirror/port.ts';
 import type { Row } from '../../mirror/types.ts';
 import {
+  type Dialect,
   inSavepoint,
   insert,
   type PackedRow,
@@ -43,6 +44,23 @@ export interface Committed {
 
 const NOTHING: Written = { inserted: 0, updated: 0, more: new Map() };
 
+/** What a commit writes, apart from its rows. */
+export const writingOf = (
+  dialect: Dialect,
+  {
+    state: { formId, place, commitUs, statusesAsOfMs },
+    fields,
+    columns,
+    keepsAnswers,
+  }: Pick<Committing, 'state' | 'fields' | 'columns' | 'keepsAnswers'>,
+): Writing => ({
+  formId,
+  table: place,
+  at: timeAt(commitUs, dialect),
+  notBefore: statusesAsOfMs === null ? null : timeAt(statusesAsOfMs * 1_000, dialect),
+  answers: keepsAnswers ? storedColumns(fields, columns) : null,
+});
+
 /** A change, applied within a transaction. A rejection ends the transaction. */
 export class Commit {
   readonly #tx: Session;
@@ -52,16 +70,7 @@ export class Commit {
 
   constructor(tx: Session, change: Change, from: Committing) {
     [this.#tx, this.#change, this.#from] = [tx, change, from];
-    const { dialect } = tx;
-    const { state, fields, columns, keepsAnswers } = from;
-    const { formId, place, commitUs, statusesAsOfMs } = state;
-    this.#writing = {
-      formId,
-      table: place,
-      at: timeAt(commitUs, dialect),
-      notBefore: statusesAsOfMs === null ? null : timeAt(statusesAsOfMs * 1_000, dialect),
-      answers: keepsAnswers ? storedColumns(fields, columns) : null,
-    };
+    this.#writing = writingOf(tx.dialect, from);
   }
 
   /** `rows`: those of the change that were not forgotten. `forgotten`: the IDs of those that were, with their digests. */

@@ -16,8 +16,10 @@ import {
   textOrNull,
   timeAt,
   timeOf,
+  type Writing,
 } from './dialect.ts';
 import { decodeRow, encodeMore, MORE, ownColumns } from './fields.ts';
+import { keepVersions } from './write-rows.ts';
 
 /** The target of an erasure: a form, in a transaction. */
 interface Erasing {
@@ -26,6 +28,7 @@ interface Erasing {
   readonly fields: readonly SqlField[];
   readonly columns: ReadonlySet<string>;
   readonly digestOf: (id: string) => string;
+  readonly writing: Writing;
 }
 
 /** How many rows are rewritten at once. */
@@ -143,12 +146,14 @@ async function rewrite(
   if (wanted.length === 0) return 0;
   const inMore = fields.filter(({ isInMore }) => isInMore);
   const more = wanted.some(({ isInMore }) => isInMore) ? inMore : [];
+  const many = await rewriteRows(from, { wanted, more, change });
   await rewriteVersions(from, { wanted, more, change });
-  return rewriteRows(from, { wanted, more, change });
+  return many;
 }
 
+/** With full history, the versions that end are kept, so that no period is missing; their answers are replaced later. */
 async function rewriteRows(
-  { tx, state: { place, commitUs }, columns }: Erasing,
+  { tx, state: { place, commitUs }, columns, writing }: Erasing,
   rewriting: Rewriting,
 ): Promise<number> {
   const own = rewriting.wanted.flatMap((field) => ownColumns(field, columns));
@@ -172,6 +177,10 @@ async function rewriteRows(
       return values === null ? [] : [[id, at, ...names.map((name) => values[name] ?? null)]];
     });
     many += rows.length;
+    if (writing.answers !== null && rows.length > 0) {
+      const ended = `${quoted(place)} AS t WHERE ${tx.dialect.among('t.id', '$4')}`;
+      await keepVersions(tx, writing, ended, [rows.map(([id]) => textOf(id))]);
+    }
     await changeRows(tx, {
       table: quoted(place),
       keys: ['id'],

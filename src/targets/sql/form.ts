@@ -21,7 +21,7 @@ import { MirrorError } from '../../base/errors.ts';
 import { forgottenDigest, saltOf } from '../../mirror/forgotten.ts';
 import type { Form, Row, SelectedField } from '../../mirror/types.ts';
 import { type FormState, nextCommitUs } from '../../mirror/form-state.ts';
-import { Commit, type Way } from './commit.ts';
+import { Commit, type Way, writingOf } from './commit.ts';
 import type { Database } from './database.ts';
 import {
   boundAt,
@@ -304,7 +304,9 @@ export class SqlForm implements OpenForm {
     const digestOf = await this.#digests();
     const erased = await this.#write(async (tx) => {
       const form = { state, fields: this.#fields, columns: this.#columns };
-      const result = await erase({ tx, ...form, digestOf }, what);
+      const keepsAnswers = this.#options.history === 'full';
+      const writing = writingOf(tx.dialect, { ...form, keepsAnswers });
+      const result = await erase({ tx, ...form, digestOf, writing }, what);
       // History is purged after each row comparison: rewriting a large file each time would take long.
       if (what.kind === 'purge' && result === 0) return { result, isNew: false };
       await scrubLater(tx);

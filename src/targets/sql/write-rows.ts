@@ -193,8 +193,8 @@ export async function markDeleted(
   return new Map(live.map((row) => [textOf(row['status']), numberOf(row['n'])] as const));
 }
 
-/** Keeps the versions that end: those of the rows of `t` in `from`. */
-async function keepVersions(
+/** Keeps the versions that end: those of the rows of `t` in `from`. `more`: its parameters, from `$4` on. */
+export async function keepVersions(
   tx: Session,
   { formId, at, notBefore, answers }: Writing,
   from: string,
