@@ -103,9 +103,16 @@ it('L11: hashes more rows than a request has parameters for', async () => {
     { full_name: '#"other"', n: '3', plain: '0', hashed: '3' },
     { full_name: '#"plain"', n: '4998', plain: '0', hashed: '4998' },
   ]);
-  expect(await ask(dataset, 'SELECT answers FROM _mirror_versions ORDER BY submission_id')).toEqual(
+  const versions = await ask(
+    dataset,
+    'SELECT answers FROM _mirror_versions ORDER BY until, submission_id',
+  );
+  expect(versions.slice(0, 3)).toEqual(
     [0, 1, 2].map((at) => ({
       answers: `{"full_name":"#\\"plain\\"","age":null,"age_text":"#${at}"}`,
     })),
   );
+  // The erasure ends the version of each row.
+  expect(versions).toHaveLength(5_004);
+  expect(versions.every(({ answers }) => String(answers).includes('"age":null'))).toBe(true);
 });
