@@ -3,7 +3,7 @@ import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { type Connection, type Driver, lockName, lockSession } from '../database.ts';
 import { type Param, quoted, type SqlRow } from '../dialect.ts';
-import { postgresDialect } from './postgres-dialect.ts';
+import { LOCK_TIMEOUT, postgresDialect } from './postgres-dialect.ts';
 
 /** Values stay the text that the server sends, so numbers keep all their digits. */
 const AS_TEXT = { getTypeParser: () => (value: string) => value };
@@ -14,7 +14,7 @@ const ANSWER_LIMIT_MS = 600_000;
  * Settings of the connection. The server notices within a minute that this process is gone, and releases its locks. Waiting for a
  * person's lock ends soon: while a new column waits for a person's transaction, all other readers of the table wait for it. A commit is durable even if the server's default says otherwise.
  */
-const SETTINGS = `SET lock_timeout = '5s'; SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3;
+const SETTINGS = `SET lock_timeout = '${LOCK_TIMEOUT}'; SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3;
   SET jit = off; SET client_min_messages = warning; SET timezone = 'UTC'; SET datestyle = 'ISO';
   SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
   SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'idle_session_timeout'`;

@@ -58,6 +58,9 @@ const STAGING: Staging = {
     `(to_jsonb(t) - ARRAY['id', 'status', 'created_at', '_first_seen_at', '_changed_at', '_deleted_at'])::text`,
 };
 
+/** How long a statement waits for a lock that a person holds. */
+export const LOCK_TIMEOUT = '5s';
+
 /** The dialect of PostgreSQL. Every value is read as the text that the server sends, so numbers keep all their digits. */
 export const postgresDialect: Dialect = {
   product: 'PostgreSQL',
@@ -81,8 +84,10 @@ export const postgresDialect: Dialect = {
   among,
   /** Each statement sees what others have committed before it, so two transactions could disagree about which views are ours. */
   async alone(tx) {
-    await tx.query(
-      `SELECT pg_advisory_xact_lock(hashtextextended('forms-mirror ' || current_schema(), 0))`,
+    // Here the mirror's own workers wait for each other, which may take longer than a person's lock.
+    await tx.run(
+      `SET LOCAL lock_timeout = '60s'; SELECT pg_advisory_xact_lock(hashtextextended('forms-mirror ' || current_schema(), 0));
+       SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`,
     );
   },
 
