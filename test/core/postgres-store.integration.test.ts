@@ -92,20 +92,28 @@ function special({ query, write, url }: Bed): void {
     );
   });
 
-  it('a view that it makes again has the rights and descriptions of people, and no others', async () => {
+  it('a view that it makes again has the options, owner, rights and descriptions of people, and no others', async () => {
     await query(`DROP ROLE IF EXISTS reader; CREATE ROLE reader; DROP ROLE IF EXISTS head; CREATE ROLE head;
-      ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO reader`);
+      DROP ROLE IF EXISTS chief; CREATE ROLE chief; ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO reader`);
     await write('rights', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
     await query(`REVOKE SELECT ON rights_labelled FROM reader; GRANT SELECT (id) ON rights_labelled TO reader;
       GRANT SELECT ON rights_labelled TO head WITH GRANT OPTION; GRANT SELECT ON rights_labelled TO PUBLIC;
-      COMMENT ON VIEW rights_labelled IS 'Ask Jana.'; COMMENT ON COLUMN rights_labelled.id IS 'The key.'`);
+      COMMENT ON VIEW rights_labelled IS 'Ask Jana.'; COMMENT ON COLUMN rights_labelled.id IS 'The key.';
+      ALTER VIEW rights_labelled SET (security_invoker, security_barrier = on); ALTER VIEW rights_labelled OWNER TO chief;
+      ALTER VIEW rights_live SET (security_invoker)`);
     const found = (): Promise<unknown> =>
-      query(`SELECT relacl::text AS rights, attacl::text AS of_id, obj_description(c.oid) AS "text", col_description(c.oid, attnum) AS text_of_id
-        FROM pg_class AS c JOIN pg_attribute AS a ON attrelid = c.oid AND attname = 'id' WHERE c.oid = 'rights_labelled'::regclass`);
+      query(`SELECT relacl::text AS rights, attacl::text AS of_id, obj_description(c.oid) AS "text", col_description(c.oid, attnum) AS text_of_id,
+        reloptions AS options, relowner::regrole::text AS owner FROM pg_class AS c JOIN pg_attribute AS a ON attrelid = c.oid AND attname = 'id'
+        WHERE c.oid IN ('rights_labelled'::regclass, 'rights_live'::regclass) ORDER BY relname`);
     const before = await found();
-    await write('rights', async () => {}, [{ ...NAME, label: 'Name' }, AGE]);
+    const answered = row('a', { f_name: 'x', f_age: 7 });
+    await write('rights', (form) => form.commit({ rows: [answered] }), [
+      { ...NAME, label: 'Name' },
+      AGE,
+    ]);
     expect(await found()).toEqual(before);
     expect(await query('SELECT "Name" FROM rights_labelled')).toEqual([{ Name: 'x' }]);
+    expect(await query('SELECT age FROM rights_live')).toEqual([{ age: '7' }]);
     await query('ALTER DEFAULT PRIVILEGES REVOKE SELECT ON TABLES FROM reader');
   });
 

@@ -105,7 +105,10 @@ export const postgresDialect: Dialect = {
   indexLive,
   /** Replaces the view in place if possible, which keeps rights on it and views built on it. */
   async putView(tx, name, select) {
-    const create = `VIEW ${quoted(name)} AS ${select}`;
+    // Replacing a view would otherwise take away its options, such as security_invoker.
+    const [present] = await tx.query(OPTIONS, [name]);
+    const options = present === undefined ? '' : `WITH (${textOf(present['options'])})`;
+    const create = `VIEW ${quoted(name)} ${options} AS ${select}`;
     // An open transaction that has read the view blocks this. Wait only briefly: the next run tries again.
     await tx.run(`SET LOCAL lock_timeout = '2s'`);
     try {
@@ -140,12 +143,18 @@ const DEFAULTS = `SELECT DISTINCT format('REVOKE ALL ON %I FROM %s', c.relname, 
   FROM pg_class AS c, aclexplode(c.relacl) AS a LEFT JOIN pg_roles AS r ON r.oid = a.grantee
   WHERE c.oid = to_regclass(quote_ident($1)) AND a.grantee <> c.relowner`;
 
-/** Statements that give a view ($1), or a column of it, the rights and comments of the present one. */
+/** The options of a view ($1), unless it has none. */
+const OPTIONS = `SELECT array_to_string(reloptions, ', ') AS options FROM pg_class
+  WHERE oid = to_regclass(quote_ident($1)) AND reloptions IS NOT NULL`;
+
+/** Statements that give a view ($1), or a column of it, the owner, rights and comments of the present one. */
 const KEPT = `WITH v AS (SELECT oid, relname, relowner, relacl FROM pg_class WHERE oid = to_regclass(quote_ident($1))),
     p AS (SELECT NULL::name AS "column", relacl AS acl, 0 AS place FROM v
       UNION ALL SELECT attname, attacl, attnum FROM pg_attribute WHERE attrelid = (SELECT oid FROM v) AND attnum > 0)
-  SELECT p."column", format('GRANT %s%s ON %I TO %s%s', a.privilege_type, ' (' || quote_ident(p."column") || ')', v.relname,
-    coalesce(quote_ident(r.rolname), 'PUBLIC'), CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' END) AS write
+  SELECT NULL::name AS "column", format('ALTER VIEW %I OWNER TO %I', relname, pg_get_userbyid(relowner)) AS write
+  FROM v WHERE pg_get_userbyid(relowner) <> current_user
+  UNION ALL SELECT p."column", format('GRANT %s%s ON %I TO %s%s', a.privilege_type, ' (' || quote_ident(p."column") || ')', v.relname,
+    coalesce(quote_ident(r.rolname), 'PUBLIC'), CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' END)
   FROM v, p, aclexplode(p.acl) AS a LEFT JOIN pg_roles AS r ON r.oid = a.grantee WHERE a.grantee <> v.relowner
   UNION ALL SELECT p."column", format('COMMENT ON %s %I%s IS %L', CASE WHEN p."column" IS NULL THEN 'VIEW' ELSE 'COLUMN' END, v.relname,
     '.' || quote_ident(p."column"), d.description)
