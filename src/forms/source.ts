@@ -147,8 +147,9 @@ export class Source {
    */
   async areFormsApart(formId: string): Promise<boolean | null> {
     const workspace = await unlessRefused(this.page({}));
-    // A source that cannot be asked without a form, or shows nothing then, uses `formId`.
-    if (workspace === null || workspace.items.length === 0) return true;
+    // A source that cannot be asked without a form, or shows nothing then, uses `formId`. But everything may have just been deleted.
+    if (workspace === null) return true;
+    if (workspace.items.length === 0) return ((await this.count({ formId })) ?? 0) > 0;
     const named = workspace.items.flatMap(({ submission }) => submission?.formId ?? []);
     // Submissions that name their form are checked when they are stored.
     if (named.length > 0 && !named.includes('')) return true;
