@@ -3,6 +3,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { MirrorError } from '../../src/base/errors.ts';
 import { readStatus } from '../../src/queue/queue-status.ts';
 import { pollNow } from '../../src/queue/scheduler.ts';
+import { RUNS_AT_ONCE } from '../../src/sync/target.ts';
 import { comparison, FakeHandlers, Gate, ordinary } from '../queue/fake-handlers.ts';
 import { produceAt, QUICK } from '../queue/harness.ts';
 import { answered, depthOf, depthsOf, idle, soon } from '../queue/waits.ts';
@@ -136,7 +137,7 @@ export function describeSchedule(it: QueueIt): void {
   it('L12: a slow target delays no other, a comparison delays no newcomer, and no jobs accumulate behind either', async ({
     start,
   }) => {
-    const forms = ['f1', 'f2', 'f3'];
+    const forms = Array.from({ length: RUNS_AT_ONCE + 1 }, (_, index) => `f${index}`);
     const handlers = new FakeHandlers(forms, ['a', 'b']);
     const gate = new Gate();
     handlers.found = () => ({
@@ -147,15 +148,16 @@ export function describeSchedule(it: QueueIt): void {
       order.target === 'a' || order.isComparison ? gate.wait(signal) : 'ok';
     const more = { schedule: { everyMs: 60 }, targets: ['a', 'b'], timings: UNHURRIED };
     const queue = await start(handlers, more);
-    await soon(() => expect(handlers.count('b', false)).toBeGreaterThanOrEqual(6));
+    await soon(() => expect(handlers.count('b', false)).toBeGreaterThanOrEqual(2 * forms.length));
     await soon(() => expect(handlers.polls).toBeGreaterThanOrEqual(15));
-    // Two concurrent runs in a target, one comparison; the others wait, each once.
-    expect([handlers.count('a'), handlers.count('b', true)]).toEqual([2, 1]);
+    // A few concurrent runs in a target, one comparison; the others wait, each once.
+    expect([handlers.count('a'), handlers.count('b', true)]).toEqual([RUNS_AT_ONCE, 1]);
     const depths = await depthsOf(queue);
-    expect(depths.get('sync.a')).toEqual({ waiting: 1, active: 2, delayed: 0 });
-    expect(depths.get('comparison.b')).toEqual({ waiting: 2, active: 1, delayed: 0 });
+    expect(depths.get('sync.a')).toEqual({ waiting: 1, active: RUNS_AT_ONCE, delayed: 0 });
+    const waiting = forms.length - 1;
+    expect(depths.get('comparison.b')).toEqual({ waiting, active: 1, delayed: 0 });
     gate.open();
-    await soon(() => expect(handlers.count('a')).toBeGreaterThanOrEqual(6));
+    await soon(() => expect(handlers.count('a')).toBeGreaterThanOrEqual(2 * forms.length));
     expect(handlers.mostAtOnce).toBe(1);
   });
 
