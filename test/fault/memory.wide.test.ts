@@ -8,7 +8,7 @@ import {
 } from '../bench/stages/memory.ts';
 
 const CHECKOUT = resolve(import.meta.dirname, '../..');
-const ROWS = [15_000, 60_000] as const;
+const ROWS = [40_000, 120_000] as const;
 const TIMES = ['first', 'unchanged'] as const;
 
 /**
@@ -27,7 +27,7 @@ beforeAll(async () => {
 }, 600_000);
 
 it.each(TIMES)(
-  'L14: the memory of a full run does not grow with the form: 60,000 submissions peak where 15,000 do (%s run)',
+  'L14: the memory of a full run does not grow with the form: 120,000 submissions peak where 40,000 do (%s run)',
   (time) => {
     // Only 10 bytes per ID and some slack grow: 2 MB here.
     expect(many[time].peakMB / few[time].peakMB).toBeLessThan(1.15);
