@@ -72,7 +72,7 @@ export async function forget(
   const isAsked = failure === null && failed.length === 0;
   const unseen = isAsked
     ? `${source === undefined ? 'No target' : 'Neither the source nor any target'} has`
-    : 'Not all could be asked, and none of the others has';
+    : 'Some could not be asked, and none of the others has';
   const remedy = `To ${options.undo ? 'undo' : 'forget'} it anyway, name its form with --form.`;
   host.terminal.print(
     ...unknown.map((id): Line => ({ sign: 'error', text: `${unseen} ${id}. ${remedy}` })),

@@ -108,9 +108,7 @@ async function heldIn(app: App, { formId, target }: Parameters<App['run']>[0]): 
   const held = async (): Promise<number> => {
     const { store } = await app.target(target);
     const copy = (await store.states()).find(({ state }) => state.formId === formId);
-    const { tally, recentlyDeleted = 0 } = copy?.state ?? {};
-    // The deletion guard also counts the deletions since source and copy last agreed.
-    return tally === undefined || tally.held === 0 ? 0 : tally.held + recentlyDeleted;
+    return copy?.state.tally.held ?? 0;
   };
   return held().catch(() => 0);
 }

@@ -84,7 +84,7 @@ function comparisonLines(comparison: Comparison): Line[] {
       ...idLines(`undecided: missing from the list, but ${answer} neither 404 nor 410`, undecided),
       ...idLines('too young to have been copied', lagging),
     ],
-    ...(outcome === 'different' && pause === null && wayOut(comparison, report)),
+    ...(outcome === 'different' && pause === null && remedyFor(comparison, report)),
   };
   return [
     line,
@@ -93,8 +93,8 @@ function comparisonLines(comparison: Comparison): Line[] {
   ];
 }
 
-/** What brings a copy that differs in line. */
-function wayOut({ form: { slug }, target }: Place, { held, extra }: VerifyReport) {
+/** What a person can do about a copy that differs. */
+function remedyFor({ form: { slug }, target }: Place, { held, extra }: VerifyReport) {
   if (held > 0 && extra.count > 0) {
     const { remedy, command } = acceptance(slug, target);
     return { remedy: `${plural(held, 'deletion is', 'deletions are')} held. ${remedy}`, command };

@@ -133,8 +133,8 @@ export interface OpenForm extends ReadForm {
   take(rows: readonly Row[]): Promise<readonly Row[]>;
   /**
    * Stores a change, all or nothing. Rejects with TARGET_BUSY if it has something to write, and another writer has committed since
-   * this one opened the form, and with {@link Rearranged}. A row that the target refuses because of the row itself is listed as `rejected`. A target that refuses
-   * rows for a reason of its own has failed (L6).
+   * this one opened the form; with {@link Rearranged} if people move rows or delete columns during the write. A row that the target refuses
+   * because of the row itself is listed as `rejected`. A target that refuses rows for a reason of its own has failed (L6).
    */
   commit(change: Change): Promise<Applied>;
   /** Removes what a person asked to remove, including history and files (L18). Returns the number of rows. */

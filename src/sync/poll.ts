@@ -326,7 +326,7 @@ const isYoungAs = ({ atMs, onStatuses, formIds }: Agreement, before: Agreement |
 
 /** Records that the workspace has what the target accounts for, for the forms that need no run. */
 async function agree(
-  { spokenFor }: Groups,
+  { spokenFor, unsettled }: Groups,
   jobs: ReadonlySet<string>,
   store: Store,
   atMs: number,
@@ -339,18 +339,18 @@ async function agree(
     former = before;
     return store.isMetered === true && isYoungAs(agreement, before) ? before : agreement;
   });
-  if (store.isMetered !== true) await keepEarlier(store, jobs, former);
+  if (store.isMetered !== true) await keepEarlier(store, [...jobs, ...unsettled], former);
   return agreement;
 }
 
 /** Keeps the last agreement on each of these forms. `before`: the one before this poll. */
 async function keepEarlier(
   store: Store,
-  formIds: ReadonlySet<string>,
+  formIds: readonly string[],
   before: Agreement | null,
 ): Promise<void> {
   await EARLIER.change(store, (known) => {
-    const kept = [...formIds].flatMap((id) => {
+    const kept = formIds.flatMap((id) => {
       const isNewer = before?.formIds.includes(id) === true;
       const last = isNewer ? { atMs: before.atMs, onStatuses: before.onStatuses } : known[id];
       return last === undefined ? [] : [[id, last] as const];

@@ -96,8 +96,9 @@ async function deletedBefore(form: ReadForm, beforeMs: number): Promise<number> 
 }
 
 /**
- * Empties the columns that {@link leftoverNotices} names. Returns the forms that had such columns. A target with rows that were stored
- * under other settings fails: a mistake in the settings, which a run would have refused, would empty everything.
+ * Empties the columns that {@link leftoverNotices} names. Returns the forms that had such columns. Does nothing in a target in which
+ * rows of these forms were stored under other settings, and reports COPY_OUTDATED: a mistake in the settings, which a run would have
+ * refused, would empty everything.
  */
 export const purgeLeftovers = (
   targets: readonly Target[],

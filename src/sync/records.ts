@@ -102,8 +102,8 @@ export async function noteWriteBack(
 export const AGREEMENT = new TargetRecord<Agreement | null>(AGREEMENT_RECORD, null);
 
 /**
- * The last agreement of a poll on each form that the last poll found changed, by its ID. Until its run has ended, that is what is
- * known.
+ * The last agreement of a poll on each form that needs a run since, by its ID: until one succeeds, nothing newer is known. Not a part of
+ * {@link AGREEMENT}, in which the view `freshness` looks for the IDs of the forms that it covers.
  */
 export const EARLIER = new TargetRecord<Readonly<Record<string, Omit<Agreement, 'formIds'>>>>(
   'poll agreements before',

@@ -104,11 +104,13 @@ async function runOnce(
       shortBy: 0,
       seen: 0,
     };
+    const before = new Set([null, ...form.state.ranges.map(({ readAtMs }) => readAtMs)]);
     ending = await syncToEnd(work);
+    // Every range has a new time. Whether it is a later one says nothing, because clocks can go back.
     isWhole =
       outcomeOf(ending) !== 'failed' &&
       form.state.ranges.length > 0 &&
-      form.state.ranges.every(({ readAtMs }) => readAtMs !== null && readAtMs >= startedAtMs);
+      form.state.ranges.every(({ readAtMs }) => !before.has(readAtMs));
     await profile.save();
   } catch (error) {
     ending = toMirrorError(error);

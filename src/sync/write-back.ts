@@ -106,8 +106,8 @@ interface Writing {
 /**
  * Changes the status of submissions at the source after they are stored in every target that mirrors the form (L7), some at a time.
  * It holds the form's lease in each target, reads each submission by its ID just before the PATCH and again after it, and stores
- * the latest reading. Between two batches it leaves the form to others, and it ends if `isAwaited`. A submission that the source refuses delays no other. Each target records what could not be done. Never
- * rejects.
+ * the latest reading. Between two batches it leaves the form to others, and it ends if `isAwaited`. A submission that the source
+ * refuses delays no other. Each target records what could not be done. Never rejects.
  */
 export async function writeBack(
   { clock, connect }: Mirror,

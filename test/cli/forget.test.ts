@@ -112,10 +112,10 @@ describe('L18: forget', () => {
       run(unknown, { FORMS_API_KEY: 'revoked_key_1234567890' }),
       1,
       '--form',
-      /the key was refused.*\n.*Not all could be asked, and none of the others has sub_/,
+      /the key was refused.*\n.*Some could not be asked, and none of the others has sub_/,
     );
     const away = { TARGET_URL: 'postgres://nobody@127.0.0.1:1/x?sslmode=disable' };
-    await expectEnd(run(unknown, away), 1, '--form', 'Not all could be asked');
+    await expectEnd(run(unknown, away), 1, '--form', 'Some could not be asked');
     const unset = { FORMS_API_URL: '', FORMS_API_KEY: '' };
     await expectEnd(run(unknown, unset), 1, '--form', 'No target has sub_nobody_knows.');
     const { store } = place.sandbox;

@@ -29,7 +29,7 @@ export const SYNC_FIELDS: JsonFields = {
   'runs[].deleted': 'Rows newly marked deleted.',
   'runs[].held': 'Held deletions.',
   'runs[].rejected':
-    'Submissions that could not be stored, or only with changes: with a replaced character, or without a valid date.',
+    'Submissions that the target refused in this run. `forms[].rejected` of `status` also counts those that were stored with changes.',
   ...claimFields('runs[].claim'),
   'runs[].requests': 'Requests to the Forms API, including retries.',
   'runs[].ms': 'Duration in milliseconds.',

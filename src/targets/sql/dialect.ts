@@ -311,7 +311,7 @@ export const columnsOf = async (session: Session, table: string): Promise<Set<st
   (await columnsOfEach(session, [table])).get(table) ?? new Set();
 
 /** What has a name: `other` is, for example, an index. */
-export type RelationKind = 'table' | 'view' | 'other';
+type RelationKind = 'table' | 'view' | 'other';
 
 /** Tables, views, and whatever else keeps a table from getting its name, by name. */
 export async function relationsOf(session: Session): Promise<Map<string, RelationKind>> {

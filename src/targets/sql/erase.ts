@@ -153,7 +153,7 @@ async function rewrite(
 
 /** With full history, the versions that end are kept, so that no period is missing; their answers are replaced later. */
 async function rewriteRows(
-  { tx, state: { place, commitUs }, columns, writing }: Erasing,
+  { tx, columns, writing }: Erasing,
   rewriting: Rewriting,
 ): Promise<number> {
   const own = rewriting.wanted.flatMap((field) => ownColumns(field, columns));
@@ -162,11 +162,12 @@ async function rewriteRows(
     rewriting.wanted.filter(({ type }) => type !== 'text').map(({ column }) => column),
   );
   const names = own.filter((name) => !empty.has(name));
-  const at = timeAt(commitUs, tx.dialect);
+  const { at, answers } = writing;
+  const table = quoted(writing.table);
   let many = 0;
   for await (const page of pagesOf(tx, {
     select: ['id', ...own.map(quoted)].join(', '),
-    from: quoted(place),
+    from: table,
     where: [],
     params: [],
     size: ROWS_AT_ONCE,
@@ -177,12 +178,12 @@ async function rewriteRows(
       return values === null ? [] : [[id, at, ...names.map((name) => values[name] ?? null)]];
     });
     many += rows.length;
-    if (writing.answers !== null && rows.length > 0) {
-      const ended = `${quoted(place)} AS t WHERE ${tx.dialect.among('t.id', '$4')}`;
+    if (answers !== null && rows.length > 0) {
+      const ended = `${table} AS t WHERE ${tx.dialect.among('t.id', '$4')}`;
       await keepVersions(tx, writing, ended, [rows.map(([id]) => textOf(id))]);
     }
     await changeRows(tx, {
-      table: quoted(place),
+      table,
       keys: ['id'],
       names: ['_changed_at', ...names.map(quoted)],
       emptied: own.filter((name) => empty.has(name)).map(quoted),

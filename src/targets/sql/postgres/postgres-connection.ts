@@ -12,7 +12,8 @@ const ANSWER_LIMIT_MS = 600_000;
 
 /**
  * Settings of the connection. The server notices within a minute that this process is gone, and releases its locks. Waiting for a
- * person's lock ends soon: while a new column waits for a person's transaction, all other readers of the table wait for it. A commit is durable even if the server's default says otherwise.
+ * person's lock ends soon: while a new column waits for a person's transaction, all other readers of the table wait for it. A commit
+ * is durable even if the server's default says otherwise.
  */
 const SETTINGS = `SET lock_timeout = '${LOCK_TIMEOUT}'; SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3;
   SET jit = off; SET client_min_messages = warning; SET timezone = 'UTC'; SET datestyle = 'ISO';
