@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isAbort, toMirrorError } from '../base/errors.ts';
+import { withinTime } from '../base/clock.ts';
+import { isAbort, MirrorError, toMirrorError } from '../base/errors.ts';
 import { labelMap } from '../mirror/fields.ts';
 import {
   accounted,
@@ -55,10 +56,13 @@ export interface PollReport {
   readonly ms: number;
 }
 
+/** How long a target may take to count its forms while others wait for it (L12). */
+const COUNTING_MS = 20_000;
+
 /**
  * The scheduled check of the whole workspace: its counts by status, then its newest submissions, compared with each target's
- * numbers. `open`: opens a target. If a target fails, or the source does not allow a judgment, each of its forms gets a run, which
- * reports why. Rejects with CANCELLED, and with FORMS_UNAUTHORIZED.
+ * numbers. `open`: opens a target. If a target fails or takes long while others wait, or the source does not allow a judgment, each of
+ * its forms gets a run, which reports why. Rejects with CANCELLED, and with FORMS_UNAUTHORIZED.
  */
 export async function poll(
   { connect, clock, logger }: Mirror,
@@ -76,25 +80,37 @@ export async function poll(
   const ask = (): Promise<Workspace> => (asking.workspace ??= Workspace.ask(source, clock));
   const chosenIn = (name: string): Set<string> =>
     new Set(forms.flatMap(({ form, targets }) => (targets.includes(name) ? [form.id] : [])));
-  const attempt = async (name: string, work: () => Promise<void>) => {
+  const attempt = async <T>(name: string, work: () => Promise<T>): Promise<T | undefined> => {
     try {
-      await work();
+      return await work();
     } catch (error) {
       if (isAbort(error) || toMirrorError(error).code === 'FORMS_UNAUTHORIZED') throw error;
       const what = 'The poll failed; each form of the target is visited.';
       logger.debug({ target: name, err: error }, what);
       for (const formId of chosenIn(name))
         syncs.push({ formId, target: name, isComparison: false });
+      return undefined;
     }
   };
-  const counted: { target: Target; groups: Groups }[] = [];
+  const names = [...new Set(forms.flatMap(({ targets }) => targets))];
+  const countIn = async (name: string): Promise<{ target: Target; groups: Groups }> => {
+    const target = await open(name);
+    return { target, groups: await groupsOf(target, chosenIn(name), listed, startedMs) };
+  };
   // All targets are counted before the workspace, so that rows that a run stores afterwards cannot hide what another target lacks.
-  for (const name of new Set(forms.flatMap(({ targets }) => targets)))
-    await attempt(name, async () => {
-      const target = await open(name);
-      counted.push({ target, groups: await groupsOf(target, chosenIn(name), listed, startedMs) });
-    });
-  for (const { target, groups } of counted)
+  const counted = await Promise.all(
+    names.map((name) =>
+      attempt(name, async () => {
+        const counting = countIn(name);
+        if (names.length === 1) return counting;
+        const answer = await withinTime(counting, COUNTING_MS, clock);
+        if (answer === undefined)
+          throw new MirrorError('TARGET_UNREACHABLE', 'The target takes too long to count.');
+        return answer;
+      }),
+    ),
+  );
+  for (const { target, groups } of counted.filter((each) => each !== undefined))
     await attempt(target.name, async () => {
       const { spokenFor, unsettled, old, paused } = groups;
       const judged = spokenFor.length > 0 ? await judge(target, source, groups, ask) : null;

@@ -176,6 +176,32 @@ it('L17: finds an import although another process stores a newcomer of it in the
   expect(syncs.map(({ formId, target }) => `${formId} ${target}`)).toContain('frm-1 b');
 });
 
+it('L12: visits each form of a target that does not answer, and delays no other', async () => {
+  const { app, clock, poll, insert } = await openMirror(({ TARGET_URL: file }) => ({
+    TARGETS: 'a,b',
+    TARGET_URL: undefined,
+    TARGET_A_URL: `${file}-a`,
+    TARGET_B_URL: file,
+  }));
+  insert(2);
+  (await app.target('a')).store.forms = () => new Promise(() => {});
+  const sleep = clock.sleep.bind(clock);
+  const waits: number[] = [];
+  const answered = Promise.withResolvers<void>();
+  clock.sleep = async (ms, stop) => {
+    if (ms < 10_000) return sleep(ms, stop);
+    waits.push(ms);
+    // The wait for a target ends with its answer.
+    stop?.addEventListener('abort', () => answered.resolve());
+    await answered.promise;
+  };
+  const { syncs } = await poll();
+  const { a = [], b } = Object.groupBy(syncs, ({ target }) => target);
+  expect(a).toHaveLength(FORMS);
+  expect(b?.map(({ formId }) => formId)).toEqual(['frm-2']);
+  expect(waits).toEqual([20_000, 20_000]);
+});
+
 it('L16: learns within a day that a source sorts and filters by date again', async () => {
   let isBroken = false;
   const { app, clock, poll, insert } = await openMirror(undefined, {
