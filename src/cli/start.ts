@@ -84,9 +84,6 @@ async function countNewAnswers(app: App, name: string, formId: string, range: Co
   };
 }
 
-/** How many runs the page of a form shows. */
-const SHOWN_RUNS = 10;
-
 async function readDetails(
   app: App,
   watch: Watch,
@@ -95,7 +92,7 @@ async function readDetails(
 ): Promise<FormDetails> {
   const target = await app.target(name);
   const entries = await reading(target, formId, (form) => form.entries([...LISTED, 'refused']));
-  return { runs: watch.runs(name, formId).slice(0, SHOWN_RUNS), entries: entries ?? [] };
+  return { runs: watch.runs(name, formId), entries: entries ?? [] };
 }
 
 /**

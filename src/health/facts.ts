@@ -61,8 +61,8 @@ export interface Facts {
   readonly nextPollMs: (afterMs: number) => number;
 }
 
-/** With this many runs, the report knows since when they have ended in the same way. */
-const RECENT_RUNS = 20;
+/** How many runs the page of a form lists. */
+const RECENT_RUNS = 10;
 
 /** Reads the content of a target. `refills`: when the target was found empty, by form ID. Rejects as the target does. */
 export async function readTarget(

@@ -130,7 +130,7 @@ function* problemsOf(known: KnownForm, around: Surroundings): Generator<Problem>
   }
   if (last?.outcome === 'incomplete') yield problemOf({ code: 'RUN_INCOMPLETE', ...ending });
   if (copy === null) return;
-  const { losses, refilledAtMs, runs, state } = copy;
+  const { losses, refilledAtMs, state } = copy;
   if (losses.length > 0) {
     const message = `${losses.join(' ')} The copy is not complete until a run has read everything again.`;
     yield problemOf({ code: 'COPY_OUTDATED', message, sinceMs: null });
@@ -142,7 +142,7 @@ function* problemsOf(known: KnownForm, around: Surroundings): Generator<Problem>
   if (state.tally.held > 0) {
     const rows = plural(state.tally.held, 'row is', 'rows are');
     const message = `${rows} missing from the source, more than MAX_DELETE_FRACTION allows at once. None was marked deleted.`;
-    const sinceMs = runs.findLast((run) => run.held > 0)?.endedAtMs ?? null;
+    const sinceMs = last?.outcome === 'held' ? last.sinceMs : null;
     yield problemOf({ code: 'DELETIONS_HELD', message, sinceMs }, acceptance(slug, target));
   }
 }

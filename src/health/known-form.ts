@@ -1,5 +1,5 @@
 import { isAhead } from '../base/clock.ts';
-import { type Agreement, claimOf } from '../mirror/form-state.ts';
+import { type Agreement, claimOf, type FormState } from '../mirror/form-state.ts';
 import { pauseOf } from '../mirror/pauses.ts';
 import type { Run } from '../mirror/port.ts';
 import type { KeptRun } from './data-dir.ts';
@@ -50,7 +50,7 @@ export function knownForms({ name, address, value: target }: TargetFacts, facts:
     const runs = (copy?.runs ?? []).filter(
       ({ outcome, endedAtMs }) => !SAYS_NOTHING.has(outcome) && !isAhead(endedAtMs, nowMs),
     );
-    const last = lastOf(runs, failure);
+    const last = lastOf(runs, failure, copy?.state.lately ?? null);
     const running = jobs.get(form.id) ?? null;
     const goneMs = copy?.state.goneAtMs ?? (last?.outcome === 'gone' ? last.sinceMs : null);
     const before = earlier[form.id];
@@ -77,7 +77,7 @@ export function knownForms({ name, address, value: target }: TargetFacts, facts:
       running,
       /** False if the settings no longer choose it. */
       isWanted: facts.isChosen(name, form) && isPlanned,
-      /** The newest run that shows something, and since when runs have ended like this, as far as is known; null before the first. */
+      /** The newest run that shows something, and since when runs have ended like this; null before the first. */
       last,
       /** Since when the source does not have it; null: it does, as far as is known. */
       goneMs,
@@ -96,13 +96,10 @@ export function knownForms({ name, address, value: target }: TargetFacts, facts:
 export const newestOf = (times: readonly (number | null | undefined)[], nowMs: number): number =>
   Math.max(0, ...times.map((ms) => (isAhead(ms ?? 0, nowMs) ? 0 : (ms ?? 0))));
 
-function lastOf(runs: readonly Run[], failure: KeptRun | null) {
-  const [newest] = runs;
+function lastOf([newest]: readonly Run[], failure: KeptRun | null, lately: FormState['lately']) {
   if (failure !== null && failure.endedAtMs > (newest?.endedAtMs ?? -1)) return failure;
   if (newest === undefined) return null;
-  const others = runs.findIndex(({ outcome }) => outcome !== newest.outcome);
-  const first = others < 0 ? runs.at(-1) : runs[others - 1];
-  const sinceMs = first?.endedAtMs ?? newest.endedAtMs;
+  const sinceMs = lately?.outcome === newest.outcome ? lately.sinceMs : newest.endedAtMs;
   // Another build may have written it.
   const code = problemCode.safeParse(newest.code).data ?? null;
   return { ...newest, code, sinceMs };

@@ -27,6 +27,8 @@ export interface FormState {
   readonly outcome: OutcomeName | null;
   /** The problem of the last run, from the catalogue. */
   readonly code: string | null;
+  /** How runs have ended lately, and when the first of them did. Runs that were stopped do not count. Null before the first one. */
+  readonly lately: { readonly outcome: OutcomeName; readonly sinceMs: number } | null;
   /** Deletions since the last agreement, which the deletion guard adds up. */
   readonly recentlyDeleted: number;
   /** A submission answered by its ID while the list did not show it. A proven row comparison clears this. */
@@ -97,6 +99,7 @@ export function newFormState(
     goneAtMs: null,
     outcome: null,
     code: null,
+    lately: null,
     recentlyDeleted: 0,
     isListDoubted: false,
     storedUnder: null,
@@ -132,6 +135,28 @@ export const withdrawClaims = (state: FormState): FormState => ({
   ...state,
   submissionsAsOfMs: null,
   statusesAsOfMs: null,
+});
+
+/** A run ended at `endedAtMs`. */
+export const runEnded = (
+  state: FormState,
+  {
+    outcome,
+    code,
+    endedAtMs,
+  }: {
+    readonly outcome: OutcomeName;
+    readonly code: string | null;
+    readonly endedAtMs: number;
+  },
+): FormState => ({
+  ...state,
+  outcome,
+  code,
+  lately:
+    outcome === 'stopped' || outcome === state.lately?.outcome
+      ? state.lately
+      : { outcome, sinceMs: endedAtMs },
 });
 
 /** Flags every range as due. */

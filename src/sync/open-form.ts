@@ -2,7 +2,7 @@ import type { Source } from '../forms/source.ts';
 import { hashedCell } from '../mirror/cells.ts';
 import { fieldTest, isSameUnder, type Joining, storedUnder } from '../mirror/selection.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
-import { distrust, identityOf } from '../mirror/form-state.ts';
+import { distrust, identityOf, runEnded } from '../mirror/form-state.ts';
 import type { OpenForm, Run } from '../mirror/port.ts';
 import { Sink } from './sink.ts';
 import { requireUnpaused, type Target } from './target.ts';
@@ -39,12 +39,7 @@ export async function noteGone(target: Target, identity: FormIdentity, run: Run)
   await using form = await target.store.open(identityOf(known.state));
   await form.commit({
     run,
-    state: (state) => ({
-      ...state,
-      goneAtMs: target.clock.now(),
-      outcome: 'gone',
-      code: 'FORM_GONE',
-    }),
+    state: (state) => runEnded({ ...state, goneAtMs: target.clock.now() }, run),
   });
   await form.finish();
   return true;

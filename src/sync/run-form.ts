@@ -11,6 +11,7 @@ import {
   identityOf,
   liveRows,
   type OutcomeName,
+  runEnded,
 } from '../mirror/form-state.ts';
 import { noteGone, openForWriting } from './open-form.ts';
 import { loadProfile } from './profile.ts';
@@ -131,9 +132,9 @@ async function runOnce(
     });
   try {
     const run = about();
-    const { outcome, code } = run;
+    const { outcome } = run;
     if (outcome !== 'paused' && outcome !== 'busy')
-      await form.commit({ run, state: (state) => ({ ...state, outcome, code }) });
+      await form.commit({ run, state: (state) => runEnded(state, run) });
     notices.push(...(await form.finish()));
   } catch (error) {
     // A run that is not recorded has failed, and the target lacks its result.

@@ -5,6 +5,7 @@ import {
   EMPTY_TALLY,
   type FormState,
   newFormState,
+  runEnded,
   type Tally,
 } from '../../src/mirror/form-state.ts';
 import type { QueueState, RunningJob } from '../../src/health/report.ts';
@@ -69,11 +70,12 @@ export type FormChanges = Partial<Omit<FormCopy, 'state'>> & {
 
 /** A form that was read whole two hours ago, and last agreed `agoMs` ago (20 s). */
 export function formCopy(form: FormIdentity, changes: FormChanges = {}): FormCopy {
-  const { state, tally, agoMs = 20_000, ...others } = changes;
+  const { state, tally, agoMs = 20_000, runs = [run(agoMs)], ...others } = changes;
   const { id: formId, slug, name } = form;
+  const blank = newFormState({ formId, slug, name, place: slug });
   return {
     state: {
-      ...newFormState({ formId, slug, name, place: slug }),
+      ...runs.toReversed().reduce(runEnded, blank),
       ranges: [{ fromMs: null, toMs: null, readAtMs: NOW - 2 * HOUR, isDue: false }],
       submissionsAsOfMs: NOW - agoMs,
       statusesAsOfMs: NOW - agoMs,
@@ -81,7 +83,7 @@ export function formCopy(form: FormIdentity, changes: FormChanges = {}): FormCop
       ...state,
     },
     fields: [],
-    runs: [run(agoMs)],
+    runs,
     losses: [],
     notices: [],
     location: `table ${slug}`,

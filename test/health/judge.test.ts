@@ -306,6 +306,8 @@ const CASES: Readonly<Record<string, readonly [Situation, string]>> = {
   ],
 };
 
+const HELD = { outcome: 'held', held: 9 } as const;
+
 describe('the judge', () => {
   it.each(Object.entries(FORM_CASES))('about one form: %s', (_name, [a, expected]) => {
     const report = judge(factsOf({ a }));
@@ -342,7 +344,7 @@ describe('the judge', () => {
     ],
     [
       // L8: the command accepts only the deletions of this form in this target.
-      { tally: { held: 9 }, runs: [run(1, { held: 9 }), run(HOUR, { held: 9 }), run(DAY)] },
+      { tally: { held: 9 }, runs: [run(1, HELD), run(HOUR, HELD), run(DAY)] },
       {
         message: expect.stringMatching(/^9 rows are missing .* None was marked deleted\.$/),
         remedy: expect.stringMatching(/on purpose, accept them:$/),
