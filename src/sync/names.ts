@@ -101,7 +101,7 @@ export interface KnownNames {
   /** Forms that a target has, including gone ones, under their last known names. */
   readonly copied: readonly FormIdentity[];
   /** Fields in a target's catalogue, each as its ID and as `<form ID>:<field ID>`. */
-  readonly fields: ReadonlySet<string>;
+  readonly fields: Pick<ReadonlySet<string>, 'has'>;
   /** IDs of forms by the names that mean them: see `Planner`. Any other name is an ID or a slug. */
   readonly ids: ReadonlyMap<string, string>;
 }

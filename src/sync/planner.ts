@@ -268,7 +268,8 @@ export class Planner {
     return {
       forms,
       copied: known.flatMap((target) => target.forms),
-      fields: known.reduce((all, { fields }) => all.union(fields), new Set<string>()),
+      // Not a union, because every run asks.
+      fields: { has: (name) => known.some(({ fields }) => fields.has(name)) },
       ids: new Map(this.#options.targets.flatMap((settings) => [...this.#idsFor(settings)])),
     };
   }

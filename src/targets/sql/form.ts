@@ -18,9 +18,10 @@ import type {
 } from '../../mirror/port.ts';
 import type { Clock } from '../../base/clock.ts';
 import { MirrorError } from '../../base/errors.ts';
+import { SYSTEM_COLUMNS } from '../../mirror/column-names.ts';
 import { forgottenDigest, saltOf } from '../../mirror/forgotten.ts';
 import type { Form, Row, SelectedField } from '../../mirror/types.ts';
-import { type FormState, nextCommitUs } from '../../mirror/form-state.ts';
+import { type FormState, liveRows, nextCommitUs } from '../../mirror/form-state.ts';
 import { Commit, type Way, writingOf } from './commit.ts';
 import type { Database } from './database.ts';
 import {
@@ -62,7 +63,7 @@ export interface SqlStoreOptions {
 /** A form, found when it is opened. */
 interface FoundForm extends FormRecord {
   readonly columns: ReadonlySet<string>;
-  /** Opening it has made its table, and its views. */
+  /** Opening it has made its table. */
   readonly isNew: boolean;
   readonly losses: readonly string[];
   /** Null: open for reading. */
@@ -345,8 +346,7 @@ export class SqlForm implements OpenForm {
     ]);
     const viewsDigest = createHash('sha256').update(shown).digest('base64url');
     if (viewsDigest === this.#state.viewsDigest) return [];
-    // The views that a new table got with it are up to date, except for its columns.
-    const doubted = this.#state.viewsDigest === null && !this.#isNew ? place : null;
+    const doubted = this.#state.viewsDigest === null ? place : null;
     const behind = await this.#database.transaction((tx) =>
       makeViews(tx, history === 'full', doubted),
     );
@@ -378,7 +378,12 @@ export class SqlForm implements OpenForm {
    */
   async #makeColumns(fields: readonly SqlField[]): Promise<void> {
     const missing = missingColumns(fields, this.#columns);
-    const make = (tx: Session): Promise<void> => addColumns(tx, this.#state.place, missing);
+    const { place, tally } = this.#state;
+    const isUnused =
+      this.#isNew &&
+      liveRows(tally) + tally.deleted === 0 &&
+      this.#columns.size === SYSTEM_COLUMNS.length;
+    const make = (tx: Session): Promise<void> => addColumns(tx, place, missing, isUnused);
     if (missing.length > 0) await this.#write(async () => ({ fields }), make);
     for (const { name } of missing) this.#columns.add(name);
     this.#fields = fields;

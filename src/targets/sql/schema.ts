@@ -100,23 +100,39 @@ export function writeRecord(
   return insert(tx, '_mirror_records', [record], ['name'], isReplaced ? ['value'] : []);
 }
 
-/** Creates the table of a form, without columns for answers. */
-export async function createTable(tx: Session, table: string): Promise<void> {
+/** Creates the table of a form, with these columns for answers. */
+export async function createTable(
+  tx: Session,
+  table: string,
+  columns: readonly BatchColumn[] = [],
+): Promise<void> {
   const { time, id } = tx.dialect.types;
+  const answers = columns.map((column) => `, ${definitionOf(tx, column)}`);
   await tx.run(
     `CREATE TABLE ${quoted(table)} (id ${id} PRIMARY KEY NOT NULL, status ${id} NOT NULL, created_at ${time},
-     _first_seen_at ${time} NOT NULL, _changed_at ${time} NOT NULL, _deleted_at ${time})`,
+     _first_seen_at ${time} NOT NULL, _changed_at ${time} NOT NULL, _deleted_at ${time}${answers.join('')})`,
   );
 }
 
-/** Adds columns to the table of a form. */
+const definitionOf = (tx: Session, { name, type }: BatchColumn): string =>
+  `${quoted(name)} ${tx.dialect.types[type]}`;
+
+/**
+ * Adds columns to the table of a form. `isUnused`: it has no rows and no other answer columns, so SQLite may create it again: for each
+ * column that is added, it would read its whole schema.
+ */
 export async function addColumns(
   tx: Session,
   table: string,
   columns: readonly BatchColumn[],
+  isUnused: boolean,
 ): Promise<void> {
-  const { addsOneColumn = false, types } = tx.dialect;
-  const added = columns.map(({ name, type }) => `ADD COLUMN ${quoted(name)} ${types[type]}`);
+  const { addsOneColumn = false } = tx.dialect;
+  if (addsOneColumn && isUnused) {
+    await tx.run(`DROP TABLE ${quoted(table)}`);
+    return createTable(tx, table, columns);
+  }
+  const added = columns.map((column) => `ADD COLUMN ${definitionOf(tx, column)}`);
   for (const each of addsOneColumn ? added : [added.join(', ')])
     await tx.run(`ALTER TABLE ${quoted(table)} ${each}`);
 }

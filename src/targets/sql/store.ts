@@ -254,15 +254,14 @@ export class SqlStore implements Store {
     const losses = lossesOf(before, { isThere, columns, fields, rows: tally.rows });
     const counted: FormState = { ...before, tally };
     const isLost = losses.length > 0;
-    const state = isLost ? { ...distrust(counted), viewsDigest: null } : counted;
+    const viewsDigest = isThere && !isLost ? counted.viewsDigest : null;
+    const state = { ...(isLost ? distrust(counted) : counted), viewsDigest };
     let { revision } = form;
     // In the transaction that counts the remaining rows: no later run would notice the loss.
     if (!isDeepStrictEqual(state, form.state)) {
       const sql = 'UPDATE _mirror_state SET revision = $1, state = $2 WHERE form_id = $3';
       await change(tx, sql, [++revision, JSON.stringify(state), id]);
     }
-    // Someone who reads the form's rows then finds the form in the views over all forms.
-    if (!isThere) await makeViews(tx, this.#options.history === 'full', state.place);
     const found = { state, fields, columns, revision, isNew: !isThere, losses, lease };
     return new SqlForm(this.#database, this.#options, found);
   }
