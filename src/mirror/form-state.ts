@@ -35,8 +35,6 @@ export interface FormState {
   readonly isListDoubted: boolean;
   /** The settings that the rows were stored under; null before the first. */
   readonly storedUnder: StoredUnder | null;
-  /** A digest of everything that the form's views depend on; null if the views have to be made. */
-  readonly viewsDigest: string | null;
   /** The name of the newest commit: its time in microseconds, which never goes back. 0 before the first one. */
   readonly commitUs: number;
   readonly tally: Tally;
@@ -103,7 +101,6 @@ export function newFormState(
     recentlyDeleted: 0,
     isListDoubted: false,
     storedUnder: null,
-    viewsDigest: null,
     commitUs: 0,
     tally: EMPTY_TALLY,
   };

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type {
   Applied,
@@ -50,7 +49,7 @@ import {
 } from './fields.ts';
 import { addColumns, type FormRecord, scrub, scrubLater } from './schema.ts';
 import { countTally, effectOf, entriesOf } from './tally.ts';
-import { makeViews } from './relations.ts';
+import type { ViewKeeper } from './relations.ts';
 
 /** How a target in a database is opened. */
 export interface SqlStoreOptions {
@@ -62,6 +61,7 @@ export interface SqlStoreOptions {
 
 /** A form, found when it is opened. */
 interface FoundForm extends FormRecord {
+  readonly views: ViewKeeper;
   readonly columns: ReadonlySet<string>;
   /** Opening it has made its table. */
   readonly isNew: boolean;
@@ -92,6 +92,7 @@ export class SqlForm implements OpenForm {
   readonly #database: Database;
   readonly #options: SqlStoreOptions;
   readonly #lease: AsyncDisposable | null;
+  readonly #views: ViewKeeper;
   #state: FormState;
   #fields: readonly SqlField[];
   /** As the database has them: without notes, and without fields that the next commit stores. */
@@ -113,6 +114,7 @@ export class SqlForm implements OpenForm {
   constructor(database: Database, options: SqlStoreOptions, found: FoundForm) {
     [this.#database, this.#options] = [database, options];
     [this.losses, this.#lease, this.#revision] = [found.losses, found.lease, found.revision];
+    this.#views = found.views;
     [this.#state, this.#fields, this.#stored] = [found.state, found.fields, found];
     [this.#columns, this.#isNew] = [new Set(found.columns), found.isNew];
     this.#expectsNew = this.#isNew;
@@ -327,33 +329,11 @@ export class SqlForm implements OpenForm {
     const { ranges } = this.#state;
     if (!this.#isStored(this.#state)) await this.commit({});
     if (ranges.length > 0 && ranges.every(({ readAtMs }) => readAtMs !== null)) await this.#index();
-    const behind = await this.#followViews();
+    const { formId, slug, name, place: table } = this.#state;
+    const shown = { formId, slug, name, table, columns: this.#columns, fields: this.#fields };
+    const notices = await this.#views.follow(shown);
     await this.#database.settle();
-    return behind.map(viewBehind);
-  }
-
-  /** Makes the views again if their content has changed. Reading all forms at the end of each run to find out would take long. */
-  async #followViews(): Promise<string[]> {
-    const { history } = this.#options;
-    const { slug, name, place } = this.#state;
-    const shown = JSON.stringify([
-      slug,
-      name,
-      place,
-      this.#fields,
-      [...this.#columns].toSorted(),
-      history,
-    ]);
-    const viewsDigest = createHash('sha256').update(shown).digest('base64url');
-    if (viewsDigest === this.#state.viewsDigest) return [];
-    const doubted = this.#state.viewsDigest === null ? place : null;
-    const behind = await this.#database.transaction((tx) =>
-      makeViews(tx, history === 'full', doubted),
-    );
-    if (behind.length > 0) return behind;
-    const state = { ...this.#state, viewsDigest };
-    await this.#write(async () => ({ state }));
-    return [];
+    return notices;
   }
 
   /** For a form of one range, reading all rows is as fast. */
@@ -472,11 +452,3 @@ interface Written<T> {
 /** When a span begins, from its day or from its ISO time without a Z; null without a date. */
 const spanMs = (span: unknown): number | null =>
   typeof span === 'string' ? Date.parse(span.length === 10 ? span : `${span}Z`) : null;
-
-const viewBehind = (message: string): TargetNotice => ({
-  code: 'VIEW_BEHIND',
-  blocks: false,
-  message,
-  remedy:
-    'If it names a view of yours, change or drop that. Close transactions that read our views. The next run tries again.',
-});

@@ -1,49 +1,153 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { type Clock, hasPassed } from '../../base/clock.ts';
 import { SYSTEM_COLUMNS } from '../../mirror/column-names.ts';
+import type { HistoryKind, TargetNotice } from '../../mirror/port.ts';
+import type { Database } from './database.ts';
 import { type Comment, quoted, relationsOf, type Session, type ViewedForm } from './dialect.ts';
 import { readRecord, writeRecord } from './schema.ts';
-import { answerColumns, publicViews, viewedForms } from './views.ts';
+import { answerColumns, publicViews, viewedForms, VIEWS_OF_A_FORM } from './views.ts';
 import { MORE } from './fields.ts';
 
 /* The public tables and views: keeping them up to date, and describing them. */
 
+/** The record of the views that were made. */
+interface Made {
+  /** By name, a digest of the view; '' for one of ours that shows something else. The texts would be long: some name every form. */
+  readonly views: Readonly<Record<string, string>>;
+  /** By form ID, a digest of the form that the views show: see {@link digestOfForm}. */
+  readonly forms: Readonly<Record<string, string>>;
+  /** A sentence for each view that could not be made, by the ID of its form; for a view of all forms, of the first one. */
+  readonly notes: Readonly<Record<string, readonly string[]>>;
+}
+
 const KEPT = 'views';
+const NOT_AS_WANTED = '';
+const NONE: Made = { views: {}, forms: {}, notes: {} };
+
+/** The record of the views of this database. */
+export const readMade = async (session: Session): Promise<Made> =>
+  ((await readRecord(session, KEPT))?.value ?? NONE) as Made;
+
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64url');
+
+/** The notices about views of a form, as of the last time that they were made. `made`: read once for many forms. */
+export const viewNotices = ({ notes }: Made, formId: string): TargetNotice[] =>
+  (notes[formId] ?? []).map((message) => ({
+    code: 'VIEW_BEHIND',
+    blocks: false,
+    message,
+    remedy:
+      'If it names a view of yours, change or drop that. Close transactions that read our views. The next run tries again.',
+  }));
+
+/** A digest of everything that the views of a form depend on. */
+function digestOfForm(form: ViewedForm, history: HistoryKind): string {
+  const { slug, name, table, fields, columns } = form;
+  return digestOf(JSON.stringify([slug, name, table, fields, [...columns].toSorted(), history]));
+}
+
+/** How long the views may be out of date while other runs are in progress. */
+const MOST_BEHIND_MS = 10_000;
 
 /**
- * Makes the views that are missing or out of date. Returns a sentence for each view that could not be made; the next run tries
- * again at its end. `doubted`: a table whose views are made again, even if they seem to be up to date: views follow a table or
- * column that people rename, and would still show its contents after the mirror has made another one.
+ * Keeps the views of a database up to date with its forms. While other runs of this process are in progress, they are made at most every
+ * ten seconds: some views show all forms, so each of many first copies would make larger ones.
  */
-export async function makeViews(
-  tx: Session,
-  history: boolean,
-  doubted: string | null = null,
-): Promise<string[]> {
+export class ViewKeeper {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #history: HistoryKind;
+  /** As of the last time. */
+  #made = NONE;
+  #isBehind = false;
+  #madeAtMs = 0;
+  /** How many forms this process is writing to. */
+  #writers = 0;
+
+  constructor(database: Database, clock: Clock, history: HistoryKind) {
+    [this.#database, this.#clock, this.#history] = [database, clock, history];
+  }
+
+  /** A form is opened for writing. Returns a function to call when it is closed. */
+  begin(): () => Promise<void> {
+    this.#writers++;
+    return async () => {
+      this.#writers--;
+      // Other runs may have left it to this one.
+      if (this.#writers > 0 || !this.#isBehind) return;
+      await this.make().then(
+        () => this.#database.settle(),
+        // The next run tries again.
+        () => {},
+      );
+    };
+  }
+
+  /** A run ends. Returns notices about views of the form. */
+  async follow(form: ViewedForm): Promise<TargetNotice[]> {
+    const { formId } = form;
+    if (this.#made.forms[formId] !== digestOfForm(form, this.#history)) this.#isBehind = true;
+    const mayWait =
+      this.#writers > 1 && !hasPassed(this.#madeAtMs, MOST_BEHIND_MS, this.#clock.now());
+    if (this.#isBehind && !mayWait) await this.make();
+    return viewNotices(this.#made, formId);
+  }
+
+  /** Makes the views that are missing or out of date. If one cannot be made, the next run tries again. */
+  async make(): Promise<void> {
+    this.#made = await this.#database.transaction((tx) => makeViews(tx, this.#history));
+    this.#isBehind = Object.keys(this.#made.notes).length > 0;
+    this.#madeAtMs = this.#clock.now();
+  }
+
+  /** Has all views of a form made again: views follow a table or column that people rename, and would still show its contents. */
+  async doubt(tx: Session, formId: string): Promise<void> {
+    await tx.dialect.alone(tx);
+    const made = await readMade(tx);
+    const { [formId]: known, ...forms } = made.forms;
+    if (known === undefined) return;
+    this.#made = { ...made, forms };
+    await writeRecord(tx, KEPT, this.#made, true);
+  }
+}
+
+async function makeViews(tx: Session, history: HistoryKind): Promise<Made> {
   const { dialect } = tx;
   await dialect.alone(tx);
-  const notes: string[] = [];
   const forms = await viewedForms(tx);
-  const wanted = publicViews(dialect, forms, history);
-  const kept = (await readRecord(tx, KEPT))?.value ?? null;
-  const made = new Map(Object.entries((kept ?? {}) as Record<string, string>));
+  const wanted = publicViews(dialect, forms, history === 'full');
+  const before = await readMade(tx);
+  const known = new Map(Object.entries(before.views));
+  const shown = Object.fromEntries(
+    forms.map((form) => [form.formId, digestOfForm(form, history)] as const),
+  );
+  const doubted = forms.filter(({ formId }) => before.forms[formId] === undefined);
   const relations = await relationsOf(tx);
   const isMade = ([name, sql]: readonly [string, string]): boolean =>
     relations.get(name) === 'view' &&
-    made.get(name) === digestOf(sql) &&
-    (doubted === null || !sql.includes(quoted(doubted)));
-  const gone = [...made.keys()].filter((name) => !wanted.has(name)).toReversed();
+    known.get(name) === digestOf(sql) &&
+    !doubted.some(({ table }) => sql.includes(quoted(table)));
+  const gone = [...known.keys()].filter((name) => !wanted.has(name)).toReversed();
   const open = [...wanted].filter((view) => !isMade(view));
-  if (kept !== null && gone.length + open.length === 0) return notes;
+  if (gone.length + open.length === 0 && isDeepStrictEqual(before.forms, shown)) return before;
+  const notes = new Map<string, string[]>();
+  const note = (view: string, text: string): void => {
+    const [first] = forms;
+    const own = forms.find(({ table }) => VIEWS_OF_A_FORM.some((end) => view === table + end));
+    const { formId = '' } = own ?? first ?? {};
+    notes.set(formId, [...(notes.get(formId) ?? []), `The view ${view} ${text}`]);
+  };
   const isOurs = (name: string): boolean =>
-    !relations.has(name) || (made.has(name) && relations.get(name) === 'view');
-  const next = new Map(made);
+    !relations.has(name) || (known.has(name) && relations.get(name) === 'view');
+  const next = new Map(known);
   for (const [name] of open) if (isOurs(name)) next.set(name, NOT_AS_WANTED);
   // Before the views, for a database that commits with each of them: the views that a killed process leaves are then known as ours.
-  await writeRecord(tx, KEPT, Object.fromEntries(next), true);
-  const failed = (what: string, error: unknown): void => {
+  await writeRecord(tx, KEPT, { ...before, views: Object.fromEntries(next) }, true);
+  const failed = (view: string, what: string, error: unknown): void => {
     const { message, detail = '' } = error as Error & { readonly detail?: string };
     const why = [message, ...detail.split('\n').filter((line) => line !== '')].join('; ');
-    notes.push(`The view ${what}: ${why}`);
+    note(view, `${what}: ${why}`);
   };
   const drop = async (name: string): Promise<unknown> =>
     dialect.dropView?.(tx, name) ?? tx.run(`DROP VIEW IF EXISTS ${quoted(name)}`);
@@ -52,12 +156,13 @@ export async function makeViews(
       if (relations.get(name) === 'view') await drop(name);
       next.delete(name);
     } catch (error) {
-      failed(`${name} is not kept any more and could not be removed`, error);
+      failed(name, 'is not kept any more and could not be removed', error);
     }
   for (const [name, sql] of open) {
     if (!isOurs(name)) {
-      notes.push(
-        `The view ${name} was not made: a table, view or index of yours has that name. To get ours, rename or drop it.`,
+      note(
+        name,
+        'was not made: a table, view or index of yours has that name. To get ours, rename or drop it.',
       );
       next.delete(name);
       continue;
@@ -66,24 +171,23 @@ export async function makeViews(
       await dialect.putView(tx, name, sql);
       next.set(name, digestOf(sql));
     } catch (error) {
-      failed(`${name} could not be brought up to date`, error);
+      failed(name, 'could not be brought up to date', error);
       if (!relations.has(name)) next.delete(name);
     }
   }
-  await writeRecord(tx, KEPT, Object.fromEntries(next), true);
+  const made = {
+    views: Object.fromEntries(next),
+    forms: shown,
+    notes: Object.fromEntries(notes),
+  };
+  await writeRecord(tx, KEPT, made, true);
   const ours = new Set([...next.keys(), ...forms.map(({ table }) => table)]);
   await dialect.comment?.(
     tx,
     commentsOn(forms).filter(({ relation }) => ours.has(relation)),
   );
-  return notes;
+  return made;
 }
-
-/** The record for one of our views that shows something else. */
-const NOT_AS_WANTED = '';
-
-/** What a record says of a view. The texts of all views would be long: two of them name every form. */
-const digestOf = (sql: string): string => createHash('sha256').update(sql).digest('base64url');
 
 /** Descriptions of the columns that every form's table has in addition to its fields. */
 const SYSTEM_TEXTS: Readonly<Record<(typeof SYSTEM_COLUMNS)[number], string>> = {

@@ -34,7 +34,7 @@ import {
 import { ownColumns } from './fields.ts';
 import { SqlForm, type SqlStoreOptions } from './form.ts';
 import { formSnapshot } from './snapshot.ts';
-import { makeViews } from './relations.ts';
+import { readMade, ViewKeeper, viewNotices } from './relations.ts';
 import { newestRuns } from './runs.ts';
 import {
   createTable,
@@ -54,6 +54,7 @@ const OURS = ['submissions', 'answers', 'freshness'];
 export class SqlStore implements Store {
   readonly #database: Database;
   readonly #options: SqlStoreOptions;
+  readonly #views: ViewKeeper;
 
   /** What this process last found. */
   #schema: Awaited<ReturnType<typeof readSchema>> = 'none';
@@ -63,6 +64,7 @@ export class SqlStore implements Store {
   /** Reads only; the first write creates the mirror's tables. */
   constructor(database: Database, options: SqlStoreOptions) {
     [this.#database, this.#options] = [database, options];
+    this.#views = new ViewKeeper(database, options.clock, options.history);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -103,6 +105,7 @@ export class SqlStore implements Store {
       const runsById = await newestRuns(database, ids, runs);
       const places = held.map(({ state }) => state.place);
       const columnsIn = await columnsOfEach(database, places);
+      const made = await readMade(database);
       for (const { state: kept, fields } of held) {
         const isThere = relations.get(kept.place) === 'table';
         const { state: before, rows } = isThere
@@ -118,7 +121,7 @@ export class SqlStore implements Store {
           fields,
           runs: runsById.get(state.formId) ?? [],
           losses,
-          notices: [],
+          notices: viewNotices(made, state.formId),
           location: `table ${place}, view ${place}_labelled`,
           place: { table: place },
         });
@@ -170,7 +173,7 @@ export class SqlStore implements Store {
       await database.make();
       await ensureSchema(database);
     }
-    await database.transaction((tx) => makeViews(tx, this.#options.history === 'full'));
+    await this.#views.make();
     this.#isPrepared = true;
     if (before === 'none' && (await this.#look()) === 'none')
       throw new MirrorError(
@@ -202,7 +205,8 @@ export class SqlStore implements Store {
       const [form] = await formRecords(database, formId);
       if (form === undefined) return null;
       const columns = await columnsOf(database, form.state.place);
-      const found = { ...form, columns, isNew: false, losses: [], lease: null };
+      const views = this.#views;
+      const found = { ...form, columns, isNew: false, losses: [], lease: null, views };
       return new SqlForm(database, this.#options, found);
     });
   }
@@ -210,12 +214,15 @@ export class SqlStore implements Store {
   async open(identity: FormIdentity): Promise<OpenForm> {
     const database = this.#database;
     await this.#make();
-    const lease = await database.lock(identity.id);
-    if (lease === null)
+    const lock = await database.lock(identity.id);
+    if (lock === null)
       throw new MirrorError(
         'TARGET_BUSY',
         `Another run is writing to form ${identity.slug} in target ${this.#options.name}.`,
       );
+    const lease = new AsyncDisposableStack();
+    lease.defer(this.#views.begin());
+    lease.use(lock);
     try {
       return await database.transaction((tx) => this.#openIn(tx, identity, lease));
     } catch (error) {
@@ -254,15 +261,16 @@ export class SqlStore implements Store {
     const losses = lossesOf(before, { isThere, columns, fields, rows: tally.rows });
     const counted: FormState = { ...before, tally };
     const isLost = losses.length > 0;
-    const viewsDigest = isThere && !isLost ? counted.viewsDigest : null;
-    const state = { ...(isLost ? distrust(counted) : counted), viewsDigest };
+    const state = isLost ? distrust(counted) : counted;
+    if (isLost || !isThere) await this.#views.doubt(tx, id);
     let { revision } = form;
     // In the transaction that counts the remaining rows: no later run would notice the loss.
     if (!isDeepStrictEqual(state, form.state)) {
       const sql = 'UPDATE _mirror_state SET revision = $1, state = $2 WHERE form_id = $3';
       await change(tx, sql, [++revision, JSON.stringify(state), id]);
     }
-    const found = { state, fields, columns, revision, isNew: !isThere, losses, lease };
+    const views = this.#views;
+    const found = { state, fields, columns, revision, isNew: !isThere, losses, lease, views };
     return new SqlForm(this.#database, this.#options, found);
   }
 
