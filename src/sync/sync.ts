@@ -4,7 +4,6 @@ import {
   accountedInAll,
   agreed,
   isDue,
-  isEmpty,
   sumOf,
   type Tally,
 } from '../mirror/form-state.ts';
@@ -168,8 +167,8 @@ async function areEqualBefore(
 
 async function agree(work: Work, atMs: number, onStatuses: boolean): Promise<void> {
   const { sink, form } = work;
-  // Another form may have been created while this one was read.
-  if (!isEmpty(form.state.tally)) await requireForms(work);
+  // Another form may have been created while this one was read. If the source shows nothing of this one, nothing is mixed.
+  if (accountedInAll(form.state.tally) > 0) await requireForms(work);
   // New rows that the target refuses are missing, although they are listed.
   const refusal = await form.refusal();
   if (refusal !== null) throw refusal;

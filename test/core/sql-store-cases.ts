@@ -369,6 +369,45 @@ function peopleCases(
     ]);
   });
 
+  it('makes the views of forms that are written at the same time when the last one is closed', async () => {
+    // Unlike that of the other cases, its clock does not hurry.
+    await using opened = await parseTargetUrl(place().url).open('default', { history: 'full' });
+    const forms = ['east', 'west'].map((slug) => formOf(slug, [NAME]));
+    const open = await Promise.all(forms.map((form) => opened.open(form)));
+    for (const [nth, form] of forms.entries()) {
+      await open[nth]?.prepare(form, [NAME]);
+      await open[nth]?.commit({ rows: [row('a', { f_name: form.slug })] });
+      expect(await open[nth]?.finish()).toEqual([]);
+    }
+    await expect(values('SELECT full_name FROM east_live')).rejects.toThrow();
+    for (const form of open) await form[Symbol.asyncDispose]();
+    for (const { slug } of forms) {
+      expect(await values(`SELECT full_name FROM ${slug}_live`)).toEqual([[slug]]);
+      expect(await values(`SELECT value_text FROM answers WHERE slug = '${slug}'`)).toEqual([
+        [slug],
+      ]);
+    }
+  });
+
+  it('L17: also names in its list of forms why it could not make a view, until it could', async () => {
+    const notesOf = async (): Promise<string[]> => {
+      await using opened = await store();
+      const found = await opened.forms();
+      return messagesOf(found.find(({ state }) => state.slug === 'noted')?.notices ?? []);
+    };
+    const add = (id: string) =>
+      write('noted', (form) => form.commit({ rows: [row(id, { f_name: 'x' })] }));
+    expect((await add('a')).notes).toEqual([]);
+    await place().query('DROP VIEW noted_live');
+    await place().query('CREATE TABLE noted_live (n integer)');
+    const { notes } = await add('b');
+    expect(notes).toEqual([expect.stringContaining('The view noted_live was not made')]);
+    expect(await notesOf()).toEqual(notes);
+    await place().query('DROP TABLE noted_live');
+    expect((await add('c')).notes).toEqual([]);
+    expect(await notesOf()).toEqual([]);
+  });
+
   it.each([
     ['pair', 'pair-live', 'pair_live_2'],
     ['couple-live', 'couple', 'couple_2'],

@@ -38,7 +38,7 @@ export interface CopiedForm {
   /** IDs in a cell that should contain none, in targets where this is possible. */
   readonly astray: readonly string[];
   readonly fields: readonly CopiedField[];
-  /** The history of statuses by submission, oldest first; null if the target has none. */
+  /** The history of statuses by submission, oldest first; null if the target has none, or no views of the form yet. */
   readonly statuses: ReadonlyMap<string, readonly string[]> | null;
   /** Rejected submissions with their reasons, without those that have no ID. */
   readonly rejected: ReadonlyMap<string, Rejected>;
@@ -113,6 +113,11 @@ export async function readCopy(query: Query, quote = '"'): Promise<Copy> {
     const ofForm = (relation: readonly Row[]): Row[] =>
       relation.filter((each) => each['form_id'] === formId);
     const listed = ofForm(rejections);
+    // They are made at the end of a run.
+    const isShown = await query(`SELECT 1 FROM ${quote}${table}_live${quote} WHERE 1 = 0`).then(
+      () => true,
+      () => false,
+    );
     copy.set(formId, {
       formId,
       table,
@@ -125,13 +130,14 @@ export async function readCopy(query: Query, quote = '"'): Promise<Copy> {
         textColumn: textOrNull(field['text_column']),
         label: text(field['label']),
       })),
-      statuses:
-        statuses &&
-        new Map(
-          [...Map.groupBy(ofForm(statuses), (entry) => text(entry['submission_id']))].map(
-            ([id, entries]) => [id, entries.map((entry) => text(entry['status']))],
-          ),
-        ),
+      statuses: isShown
+        ? statuses &&
+          new Map(
+            [...Map.groupBy(ofForm(statuses), (entry) => text(entry['submission_id']))].map(
+              ([id, entries]) => [id, entries.map((entry) => text(entry['status']))],
+            ),
+          )
+        : null,
       rejected: new Map(
         listed.map((each) => {
           const id = text(each['submission_id']);

@@ -43,7 +43,7 @@ export function excuseFor(
   const window = source.events.filter(({ at }) => at > from && at <= to);
   const event = window.findLast(({ id }) => id === submission.id);
   if (event === undefined)
-    return aspect === 'missing' ? movedAway(submission, window, claim) : null;
+    return aspect === 'missing' ? movedAway(source, submission, window, claim) : null;
   if (event.isNewcomer && groups.seesNewcomers) return null;
   const { submissionsAsOf, statusesAsOf } = claim;
   // If statuses are older than submissions, or nothing is claimed about them, only totals were requested.
@@ -93,9 +93,11 @@ export function excuseFor(
 
 /**
  * While a long list was read for the first time, one submission was deleted, so that this one moved to a page that had been read,
- * and another with an old date took its place on the page that was read next. `goneId`: that one was deleted.
+ * and another with an old date took its place on the page that was read next. Or the form was gone while it was read, and came back
+ * with all its submissions. `goneId`: that one was deleted.
  */
 function movedAway(
+  source: Source,
   { id, formId, status }: Submission,
   window: readonly SourceEvent[],
   { askedFrom, comparedAt, isWhole, submissionsAsOf }: Assertion,
@@ -116,8 +118,10 @@ function movedAway(
   const came = inForm.find(
     ({ left, entered, isNewcomer }) => left === null && entered !== null && !isNewcomer,
   );
-  if (gone === undefined || came === undefined) return null;
-  return { rule: 'list moves', submission: id, event: gone, hiddenBy: [came] };
+  const lives = source.formOf(formId)?.lives.slice(1) ?? [];
+  const cameBack = lives.some(({ at, exists }) => exists && at > from);
+  if (gone === undefined || (came === undefined && !cameBack)) return null;
+  return { rule: 'list moves', submission: id, event: gone, hiddenBy: came ? [came] : [] };
 }
 
 /** One with the same status that moved away while this one was deleted, and is missing: the counts are equal. */
@@ -130,7 +134,7 @@ function missedFor(
 ): Excuse | null {
   for (const other of source.existing(formId)) {
     if (storedStatus(copy, other) !== null) continue;
-    const excuse = movedAway(other, window, claim, id);
+    const excuse = movedAway(source, other, window, claim, id);
     if (excuse !== null) return { ...excuse, submission: id };
   }
   return null;

@@ -469,6 +469,9 @@ export class History {
     for (const { formId, target, except, rejected, goneAt } of claims) {
       if (goneAt !== null) continue;
       this.#judgeLabels(formId, target, copies, from);
+      const copy = copies.get(target)?.get(formId);
+      if (copy?.statuses === null && copy.people === undefined)
+        this.#break(`L17: sync has copied ${formId} into ${target}, and has made no views of it`);
       const comparedAt = this.#comparedAt.get(`${target} ${formId}`) ?? 0;
       this.#judge(copies, {
         by: 'L16: two polls after a change everybody',

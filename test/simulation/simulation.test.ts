@@ -32,6 +32,8 @@ const ONCE_BROKEN: readonly (readonly [StoreKind, number, ...(readonly string[])
   ['sqlite', 543571908],
   ['sqlite', 455014925],
   ['sqlite', 911424932],
+  ['sqlite', 286],
+  ['sqlite', 349],
   ['sqlite', 5, 'edit', 'crash'],
   ['sheets', 4325, 'people=4'],
   ['sheets', 4344, 'people=4'],

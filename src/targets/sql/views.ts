@@ -91,17 +91,18 @@ export function publicViews(
     ['mirror_rejected', REJECTED],
     ['freshness', freshness(views)],
   ]);
-  for (const form of forms) {
-    selects.set(`${form.table}_live`, liveSelect(form));
-    selects.set(`${form.table}_labelled`, labelledSelect(form, views));
-    if (history) selects.set(`${form.table}_history`, historySelect(form, views));
-  }
   selects.set('mirror_status_history', statusHistory(forms, dialect));
   const submissions = forms.map((form) => submissionSelect(form, views));
   if (submissions.length > 0) selects.set('submissions', unionOf(submissions));
   const answers = forms.flatMap((form) => answerSelects(form, dialect));
   if (answers.length > 0)
     selects.set('answers', `SELECT * FROM (${unionOf(answers)}) AS a WHERE a.value_text <> ''`);
+  // After the views of all forms: a form that has views of its own is in those, also in a database that commits with each view.
+  for (const form of forms) {
+    selects.set(`${form.table}_live`, liveSelect(form));
+    selects.set(`${form.table}_labelled`, labelledSelect(form, views));
+    if (history) selects.set(`${form.table}_history`, historySelect(form, views));
+  }
   return selects;
 }
 

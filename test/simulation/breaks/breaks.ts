@@ -353,6 +353,16 @@ const FAULTS: Readonly<Record<string, Omit<Break, 'law' | 'name'>>> = {
     find: 'differingColumns(row, before, fields)',
     replace: 'differingColumns(row, before, [])',
   },
+  'L17: the views of a new form are never made': {
+    file: 'src/targets/sql/relations.ts',
+    find: 'if (this.#isBehind && !mayWait) await this.make();',
+    replace: 'if (this.#isBehind && mayWait && this.#writers < 0) await this.make();',
+    and: {
+      file: 'src/targets/sql/relations.ts',
+      find: 'if (this.#writers > 0 || !this.#isBehind) return;',
+      replace: 'if (this.#writers >= 0) return;',
+    },
+  },
   'L17: the history of statuses lacks changes': {
     file: 'src/targets/sql/write-rows.ts',
     find: "answers === null ? 't.status <> s.status' : isOther;",
