@@ -67,7 +67,9 @@ export class Workspace {
 
   async #next(): Promise<Page> {
     const { value: page } = (await this.#list.next()) as IteratorYieldResult<Page>;
-    const items = page.items.filter(({ key }) => !this.#seen.has(key));
+    // Each once, also if one page shows it twice.
+    const byKey = new Map(page.items.map((item) => [item.key, item]));
+    const items = [...byKey.values()].filter(({ key }) => !this.#seen.has(key));
     for (const { key } of items) this.#seen.add(key);
     this.#repeated += page.items.length - items.length;
     this.#total = page.total;
