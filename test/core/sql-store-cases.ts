@@ -379,7 +379,7 @@ function peopleCases(
       await open[nth]?.commit({ rows: [row('a', { f_name: form.slug })] });
       expect(await open[nth]?.finish()).toEqual([]);
     }
-    await expect(values('SELECT full_name FROM east_live')).rejects.toThrow();
+    await expect(values('SELECT full_name FROM east_live')).rejects.toThrow('east_live');
     for (const form of open) await form[Symbol.asyncDispose]();
     for (const { slug } of forms) {
       expect(await values(`SELECT full_name FROM ${slug}_live`)).toEqual([[slug]]);
