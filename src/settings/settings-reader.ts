@@ -1,6 +1,7 @@
 import { parseEnv } from 'node:util';
 import type { z } from 'zod';
 import { errorCode } from '../base/errors.ts';
+import { count, wordList } from '../base/format.ts';
 import { looksLikeKey } from '../base/key-like.ts';
 import type { SettingMistake } from '../base/errors.ts';
 import {
@@ -155,7 +156,15 @@ export class SettingsReader {
 
   #dotEnv(): Environment {
     try {
-      return parseEnv(this.#readFile(DOT_ENV).replace(/^\uFEFF/, ''));
+      const text = this.#readFile(DOT_ENV).replace(/^\uFEFF/, '');
+      const lines = linesWithoutEquals(text);
+      if (lines.length > 0)
+        this.problems.push({
+          variable: DOT_ENV,
+          message: `has no = in line ${wordList(lines.map(count), 'and')}: write NAME=value there, or begin a comment with #`,
+          example: exampleLine('FORMS_API_URL', 'FORMS_API_URL'),
+        });
+      return parseEnv(text);
     } catch (error) {
       const code = errorCode(error) ?? 'unknown error';
       if (code !== 'ENOENT')
@@ -167,6 +176,20 @@ export class SettingsReader {
       return {};
     }
   }
+}
+
+/**
+ * The numbers of lines that `parseEnv` passes over, although they are neither blank nor a comment. Lines of a quoted value do not
+ * count: `parseEnv` itself finds them, because a name put before one is part of the value.
+ */
+function linesWithoutEquals(text: string): number[] {
+  const named = text
+    .split('\n')
+    .map((line, index) => (/^\s*$|^\s*#|=/.test(line) ? line : `line ${index + 1}=x${line}`));
+  return Object.keys(parseEnv(named.join('\n')))
+    .filter((name) => /^line \d+$/.test(name))
+    .map((name) => Number(name.slice('line '.length)))
+    .toSorted((a, b) => a - b);
 }
 
 /** The mistake of a value that may be a secret in a setting that has none. In messages, a name that matches no form or field is hidden. */

@@ -90,6 +90,14 @@ describe('where settings come from', () => {
     );
   });
 
+  it('L15: a line of .env without = is reported by its number, also if it may be a key', () => {
+    const lines = ['# a', 'TARGET_FORMS: contact', '', 'REDIS_X="a', KEY, 'b"', '', '#', ' ', KEY];
+    for (const end of ['\n', '\r\n'])
+      expect(onlyProblem({}, { '.env': lines.join(end) })).toMatch(
+        /^\.env has no = in line 2 and 10: write NAME=value there, or begin a comment with #$/,
+      );
+  });
+
   it('blank values count as unset, and white space around a value is not part of it', () => {
     const key = { FORMS_API_KEY: ` ${KEY}\n` };
     const config = load({ ...SOURCE, ...key, TARGET_URL: '', MARK_STATUS: '  ', QUEUE_URL: '' });
