@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { PROBLEMS } from '../base/catalogue.ts';
 import { errorCode, MirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { plainHost } from '../base/transport.ts';
@@ -58,7 +59,10 @@ export async function startServer(
   for (const path of ['/health', '/ready'])
     app.get(path, async (_request, reply) => {
       const isStarting = path === '/ready' && reports?.hasRead === false;
-      const reason = isStarting ? 'Starting.' : (await queue()).problem?.message;
+      const problem = isStarting ? null : (await queue()).problem;
+      // These routes need no password. A message names places.
+      const title = isStarting ? 'Starting' : problem && PROBLEMS[problem.code].title;
+      const reason = title === null ? undefined : `${title}.`;
       const ok = reason === undefined;
       return reply.code(ok ? 200 : 503).send({ ok, reason, mirror: reports?.current().state });
     });
