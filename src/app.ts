@@ -20,6 +20,7 @@ import type { SyncEvents } from './sync/events.ts';
 import { type FormPlan, type MirrorPlan, Planner, type PlanningOptions } from './sync/planner.ts';
 import { dryRun } from './sync/dry-run.ts';
 import { poll, type PollReport, type SyncJob } from './sync/poll.ts';
+import { upkeep, upkeepWithoutRuns } from './sync/purge.ts';
 import { blankRun, runForm, type RunReport } from './sync/run-form.ts';
 import type { Mirror, Target, Waiting } from './sync/target.ts';
 import { writeBack, writeBackReport, type WriteBackReport } from './sync/write-back.ts';
@@ -219,8 +220,21 @@ export class App implements AsyncDisposable {
       const address = this.#addressOf(report.target);
       await this.#keep(this.dataDir.noteRun(report, address));
       await this.#keep(this.dataDir.noteCopy(report, address));
+      if (options.isComparison === true || options.isFull === true) {
+        const target = await this.target(place.target).catch(() => null);
+        if (target !== null) await upkeep(target, report, this.config, signal);
+      }
       return report;
     });
+  }
+
+  /** See {@link upkeepWithoutRuns}. Never rejects: health reports a target that does not answer. */
+  async upkeepWithoutRuns(names: readonly string[], signal: AbortSignal): Promise<void> {
+    const { purgeDeletedAfterMs, purgeHistoryAfterMs } = this.config;
+    if (purgeDeletedAfterMs === undefined && purgeHistoryAfterMs === undefined) return;
+    const each = async (name: string): Promise<void> =>
+      upkeepWithoutRuns(await this.chosen(name), this.config, signal);
+    await Promise.allSettled(names.map(each));
   }
 
   /** Predicts what a run would do, and how it would end. Writes nothing. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { jobHandlers } from '../src/cli/service.ts';
 import { MirrorError, mistakeText } from '../src/base/errors.ts';
+import { expectEnd } from './support/cli-host.ts';
 import { openPlace } from './support/cli-sandbox.ts';
 import { openParts } from './support/mirrored-form.ts';
 
@@ -96,6 +97,39 @@ describe('a job', () => {
     await order(false);
     expect(deleted()).toEqual([{ id }]);
     await order(true);
+    expect(deleted()).toEqual([]);
+  });
+
+  it('L18: a poll removes old rows of forms that get no runs, and `sync` those of all, but of no paused form', async () => {
+    const { env, sandbox, run, rows, change } = await openPlace({ submissions: 30 });
+    const [kept, gone, left] = sandbox.store.forms().map(({ id, slug }) => {
+      return { id, slug, table: slug.replaceAll('-', '_') };
+    });
+    if (!kept || !gone || !left) throw new Error('The sandbox has three forms.');
+    await expectEnd(run('sync'), 0);
+    for (const { id } of [kept, gone, left]) sandbox.store.delete(sandbox.store.ids(id)[0] ?? '');
+    await expectEnd(run('sync'), 0);
+    for (const { table } of [kept, gone, left])
+      change(
+        `UPDATE ${table} SET _deleted_at = '2026-01-01T00:00:00.000Z' WHERE _deleted_at IS NOT NULL`,
+      );
+    sandbox.store.deleteForm(gone.id);
+    const fewer = { ...env, TARGET_FORMS: `${kept.slug},${gone.slug}` };
+    await expectEnd(run('sync', fewer), 1);
+    await expectEnd(run(`pause --form ${gone.slug}`), 0);
+    const poll = () => jobHandlers(openParts({ ...fewer, PURGE_DELETED_AFTER: '1d' })).poll(signal);
+    const deleted = () =>
+      [kept, gone, left].flatMap(({ table }) =>
+        rows(`SELECT '${table}' AS t FROM ${table} WHERE _deleted_at IS NOT NULL`).map(
+          ({ t }) => t,
+        ),
+      );
+    await poll();
+    expect(deleted()).toEqual([kept.table, gone.table]);
+    await expectEnd(run(`resume --form ${gone.slug}`), 0);
+    await poll();
+    expect(deleted()).toEqual([kept.table]);
+    await expectEnd(run('sync --full', { ...fewer, PURGE_DELETED_AFTER: '1d' }), 0);
     expect(deleted()).toEqual([]);
   });
 

@@ -1,9 +1,9 @@
 import type { App } from '../app.ts';
+import { hasPassed, withinTime } from '../base/clock.ts';
 import { mistakeText } from '../base/errors.ts';
 import type { OutcomeName } from '../mirror/form-state.ts';
 import type { JobHandlers } from '../queue/runtime.ts';
 import { type QueueRuntime, startQueue } from '../queue/runtime.ts';
-import { upkeep } from '../sync/purge.ts';
 import { Metrics } from '../web/metrics.ts';
 import type { Host } from './host.ts';
 
@@ -40,9 +40,14 @@ export async function openService(
 /** Outcomes of runs that did not do their work. */
 const ENDED_EARLY: ReadonlySet<OutcomeName> = new Set(['failed', 'busy', 'stopped']);
 
+/** How long the runs that a poll found wait until the forms without runs were kept up. */
+const UPKEEP_MS = 20_000;
+
 /** The work of the queue's jobs. The app logs how runs and write-backs end. */
 export function jobHandlers(app: App): JobHandlers {
+  const { clock, config } = app;
   let warned = '';
+  let keptUpMs = -Infinity;
   return {
     async poll(signal) {
       const plan = await app.plan(signal, { inTurn: true });
@@ -50,15 +55,18 @@ export function jobHandlers(app: App): JobHandlers {
       // Once, not with every poll: it does not change until a person changes the settings or the forms.
       if (warnings.join('\n') !== warned) for (const warning of warnings) app.logger.error(warning);
       warned = warnings.join('\n');
-      return app.poll(plan.forms, signal);
+      const found = await app.poll(plan.forms, signal);
+      if (hasPassed(keptUpMs, config.compareEveryMs, clock.now())) {
+        keptUpMs = clock.now();
+        const upkeep = app.upkeepWithoutRuns(app.targetNames, signal);
+        // A slow target delays no other (L12).
+        await withinTime(upkeep, UPKEEP_MS, clock);
+      }
+      return found;
     },
 
     async sync({ formId, target, ...options }, signal, onProgress) {
       const report = await app.run({ formId, target }, { ...options, onProgress }, signal);
-      if (options.isComparison) {
-        const opened = await app.target(target).catch(() => null);
-        if (opened !== null) await upkeep(opened, report, app.config, signal);
-      }
       const { outcome, failure } = report;
       if (ENDED_EARLY.has(outcome) && failure !== null) throw failure;
       return outcome;

@@ -71,6 +71,8 @@ export async function sync(call: CommandCall<SyncFlags>): Promise<ExitCode> {
     },
     signal: stop.signal,
   });
+  if (!dryRun && options.form === undefined)
+    await app.upkeepWithoutRuns(app.namesOf(options.target), stop.signal);
   const isWaiting = ({ form: { id } }: FormPlan): boolean =>
     !isPolled || polls.some((poll) => poll.writeBacks.includes(id));
   const writeBacks: WriteBackReport[] = [];

@@ -188,14 +188,14 @@ export const SETTINGS = {
     schema: take.duration,
     whenUnset: 'never',
     meaning:
-      'How long a row stays after it was marked deleted, such as `30d`. `start` and `worker` then remove it after a row comparison, as `purge --deleted-before` does.',
+      'How long a row stays after it was marked deleted, such as `30d`. It is then removed after a row comparison, as `purge --deleted-before` does. A form that is gone or no longer selected gets no comparisons: its rows are removed as often. A paused form keeps them.',
     example: '30d',
   },
   PURGE_HISTORY_AFTER: {
     schema: take.duration,
     whenUnset: 'never',
     meaning:
-      'How long a SQL target keeps former answers, such as `365d`. `start` and `worker` remove older ones after a row comparison. Current answers and all statuses stay.',
+      'How long a SQL target keeps former answers, such as `365d`. Older ones are removed at the same times as rows with `PURGE_DELETED_AFTER`. Current answers and all statuses stay.',
     example: '365d',
   },
   ALLOW_PLAINTEXT: {

@@ -5,8 +5,10 @@ import { looksHashed } from '../mirror/cells.ts';
 import { fieldTest, storedUnder } from '../mirror/selection.ts';
 import type { ReadForm, StoredField, StoredForm, TargetNotice } from '../mirror/port.ts';
 import { identityOf, type OutcomeName } from '../mirror/form-state.ts';
+import { pauseOf } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { type ErasureOptions, type ErasureReport, inEach, writing } from './erase.ts';
+import { PAUSES } from './records.ts';
 import type { RunReport } from './run-form.ts';
 import { allRows, isOutdated, reading, type Target } from './target.ts';
 
@@ -36,12 +38,17 @@ interface Leftover {
   readonly isPlain: boolean;
 }
 
-function leftoversOf({ joining, isChosen }: Target, copy: Copy): Leftover[] {
+/** Whether runs write to a form: it is there at the source, and selected. */
+const getsRuns = ({ isChosen }: Target, { state }: Copy): boolean =>
+  state.goneAtMs === null && isChosen(identityOf(state));
+
+function leftoversOf(target: Target, copy: Copy): Leftover[] {
+  const { joining } = target;
   if (joining === undefined) return [];
   const form = identityOf(copy.state);
-  const { goneAtMs, storedUnder: before } = copy.state;
-  const isWritten = goneAtMs === null && isChosen(form);
-  const mayBePlain = !isWritten && before?.hashing !== storedUnder(joining, form).hashing;
+  const { storedUnder: before } = copy.state;
+  const mayBePlain =
+    !getsRuns(target, copy) && before?.hashing !== storedUnder(joining, form).hashing;
   const isSelected = fieldTest(joining.selection.fields, form);
   const isHashed = fieldTest(joining.selection.hashed, form);
   return copy.fields
@@ -167,7 +174,7 @@ export interface KeptFor {
  */
 export async function upkeep(
   target: Target,
-  { form, outcome }: RunReport,
+  { form, outcome }: Pick<RunReport, 'form' | 'outcome'>,
   { purgeDeletedAfterMs, purgeHistoryAfterMs }: KeptFor,
   signal: AbortSignal,
 ): Promise<void> {
@@ -196,4 +203,20 @@ export async function upkeep(
     if (!isAbort(error))
       logger.warn({ ...fields, err: error }, 'Old rows or history were not removed: tried again.');
   }
+}
+
+/**
+ * The same for the forms that get no runs, because they are gone at the source or no longer selected. A paused form keeps
+ * everything, because nothing may be written to it. Rejects as the target does while it lists its forms.
+ */
+export async function upkeepWithoutRuns(
+  target: Target,
+  keptFor: KeptFor,
+  signal: AbortSignal,
+): Promise<void> {
+  const pauses = await PAUSES.read(target.store);
+  for (const { form, copy } of await formsOf(undefined)(target))
+    // No run will find one of its submissions again.
+    if (!getsRuns(target, copy) && pauseOf(pauses, form.id) === null)
+      await upkeep(target, { form, outcome: 'ok' }, keptFor, signal);
 }
