@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import { MirrorError } from '../base/errors.ts';
-import { iso, plural } from '../base/format.ts';
+import { iso, plural, wordList } from '../base/format.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { duration } from '../settings/values.ts';
 import {
@@ -33,6 +33,8 @@ interface Erasure {
   /** The erasure in a report, in words: `remove 1 row`, `empty Email in 3 rows`. */
   readonly what: (report: ErasureReport) => string;
   readonly question: string;
+  /** Lines about what it does not reach; with any, the command exits 1. `reports`: what it would do. */
+  readonly missed?: (reports: readonly ErasureReport[]) => readonly Line[];
 }
 
 /** `forget`: removes submissions from every target, and keeps them away; `--undo` lets them come back. */
@@ -51,6 +53,31 @@ export async function forget(
       ? await findForms({ source, targets }, ids)
       : { forms: [{ form, ids }], unknown: [], failure: null };
   const all = plural(new Set(forms.flatMap((each) => each.ids)).size, 'submission');
+  const isAsked = failure === null && failed.length === 0;
+  const missed = (reports: readonly ErasureReport[]): Line[] => {
+    const unseen = isAsked
+      ? `${source === undefined ? 'No target' : 'Neither the source nor any target'} has`
+      : 'Some could not be asked, and none of the others has';
+    const remedy = `To ${options.undo ? 'undo' : 'forget'} it anyway, name its form with --form.`;
+    const texts = unknown.map((id) => `${unseen} ${id}. ${remedy}`);
+    if (unknown.length > 0 && failure !== null)
+      texts.unshift(`${failure.message} (${failure.code})`);
+    const reached = new Set(reports.map((report) => report.form.id));
+    // A report without a form is about a target that could not be asked.
+    const unmirrored = reached.has('') || options.undo ? [] : forms;
+    for (const each of unmirrored.filter(({ form: { id } }) => !reached.has(id))) {
+      const { id, name } = each.form;
+      const mirrors =
+        options.target === undefined
+          ? 'no target mirrors'
+          : `target ${options.target} does not mirror`;
+      texts.push(
+        `Nothing was remembered for ${wordList(each.ids, 'and')}: ${mirrors} its form "${name}" (${id}). ` +
+          'If you add the form to TARGET_FORMS, run this command with that setting before sync or start.',
+      );
+    }
+    return texts.map((text) => ({ sign: 'error', text }));
+  };
   const erasure: Erasure = options.undo
     ? {
         command: 'forget --undo',
@@ -58,26 +85,17 @@ export async function forget(
         what: ({ rows }) =>
           `let ${plural(rows, 'forgotten submission')} come back: the next run reads everything`,
         question: `Let ${all} come back with the next run?`,
+        missed,
       }
     : {
         command: 'forget',
         erase: (how) => forgetSubmissions(targets, forms, how),
         what: ({ rows, asked }) => `remove ${plural(rows, 'submission')}, forget ${asked}`,
         question: `Remove ${all} from every target for good, and never copy again what the source still has?`,
+        missed,
       };
-  const code = await carryOut(call, app, erasure, failed);
-  if (unknown.length === 0) return code;
-  if (failure !== null)
-    host.terminal.print({ sign: 'error', text: `${failure.message} (${failure.code})` });
-  const isAsked = failure === null && failed.length === 0;
-  const unseen = isAsked
-    ? `${source === undefined ? 'No target' : 'Neither the source nor any target'} has`
-    : 'Some could not be asked, and none of the others has';
-  const remedy = `To ${options.undo ? 'undo' : 'forget'} it anyway, name its form with --form.`;
-  host.terminal.print(
-    ...unknown.map((id): Line => ({ sign: 'error', text: `${unseen} ${id}. ${remedy}` })),
-  );
-  return 1;
+  // The app stays open until this has ended.
+  return await carryOut(call, app, erasure, failed);
 }
 
 /** The form that `--form` names. Throws USAGE for an unknown one. */
@@ -138,7 +156,7 @@ const WAIT_MS = 10 * 60_000;
 async function carryOut(
   call: CommandCall<ErasureFlags>,
   app: App,
-  { command, erase, what, question }: Erasure,
+  { command, erase, what, question, missed }: Erasure,
   unopened: Awaited<ReturnType<typeof openTargets>>['failed'],
 ): Promise<ExitCode> {
   const { options, host } = call;
@@ -157,7 +175,9 @@ async function carryOut(
   const failed = unopened.map(({ target, failure }) => nothingErased(target, failure));
   const counted = [...(await erase({ ...waiting, dryRun: true })), ...failed];
   print(counted, false);
-  if (counted.length === 0) host.terminal.print('There is nothing to do.');
+  const beyond = missed?.(counted) ?? [];
+  host.terminal.print(...beyond);
+  if (counted.length + beyond.length === 0) host.terminal.print('There is nothing to do.');
   let reports = counted;
   if (!options.dryRun && counted.some(({ failure }) => failure === null)) {
     if (!(await isConfirmed(call, question))) return 1;
@@ -166,7 +186,7 @@ async function carryOut(
     reports = [...done, ...failed];
     logErasures(app.logger, { command, by: person() }, reports);
   }
-  return reports.some(({ failure }) => failure !== null) ? 1 : 0;
+  return beyond.length > 0 || reports.some(({ failure }) => failure !== null) ? 1 : 0;
 }
 
 /** `--yes` answers in advance. */

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import { expectEnd, startCli } from '../support/cli-host.ts';
@@ -124,6 +124,23 @@ describe('L18: forget', () => {
     store.insert({ formId, id: 'sub_to_come', data: {} });
     await expectEnd(run('sync'), 0);
     expect(isHeld('sub_to_come')).toBe(false);
+  });
+
+  it('L17: says that it remembers nothing of a form that no target mirrors, and what to do', async () => {
+    const { id, place, run } = await open();
+    const other = place.sandbox.store.forms().find(({ slug }) => slug !== SLUG);
+    const [far = ''] = place.sandbox.store.ids(other?.id ?? '');
+    const said = `✗ Nothing was remembered for ${far}: no target mirrors its form "${other?.name}" (${other?.id}).`;
+    const alone = await expectEnd(run(`forget ${far} --yes`), 1, 'TARGET_FORMS');
+    expect(alone.stdout).toContain(said);
+    expect(alone.stdout).not.toContain('nothing to do');
+    const both = await expectEnd(run(`forget ${id} ${far} --yes`), 1, 'forget 1: done');
+    expect(both.stdout).toContain(said);
+    // As the message says.
+    const more = { TARGET_FORMS: `${SLUG},${other?.id}` };
+    await expectEnd(run(`forget ${far} --yes`, more), 0, 'forget 1: done');
+    await expectEnd(run('sync', more), 0);
+    expect(filesWith(dirname(place.file), [far])).toEqual([]);
   });
 
   it('L13: waits for a run that holds the form, and changes nothing before', async () => {
