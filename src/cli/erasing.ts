@@ -33,7 +33,7 @@ interface Erasure {
   /** The erasure in a report, in words: `remove 1 row`, `empty Email in 3 rows`. */
   readonly what: (report: ErasureReport) => string;
   readonly question: string;
-  /** Lines about what it does not reach; with any, the command exits 1. `reports`: what it would do. */
+  /** Lines about submissions that it does not reach; with any, the command exits 1. `reports`: those of a dry run. */
   readonly missed?: (reports: readonly ErasureReport[]) => readonly Line[];
 }
 
@@ -163,13 +163,20 @@ async function carryOut(
   const waiting = { waitMs: WAIT_MS, signal: host.stop.signal, clock: host.clock };
   const print = (reports: readonly ErasureReport[], isDone: boolean): void =>
     host.terminal.print(
-      ...reports.map((report): Line => {
-        const { target, form, failure } = report;
+      ...reports.flatMap((report): Line[] => {
+        const { target, form, failure, unowned } = report;
         const name = form.id === '' ? target : copyName(report);
         if (failure !== null)
-          return { sign: 'error', text: `${name}: ${failure.message} (${failure.code})` };
+          return [{ sign: 'error', text: `${name}: ${failure.message} (${failure.code})` }];
         const text = `${name}: ${what(report)}${isDone ? ': done' : ''}`;
-        return { sign: isDone ? 'ok' : 'note', text };
+        const remedy =
+          'A row of a forgotten submission may be among them: look at them, and delete it.';
+        return [
+          { sign: isDone ? 'ok' : 'note', text },
+          ...unowned.map(({ message }): Line => {
+            return { sign: 'warning', text: `${name}: ${message}`, remedy };
+          }),
+        ];
       }),
     );
   const failed = unopened.map(({ target, failure }) => nothingErased(target, failure));

@@ -3,7 +3,7 @@ import { isAbort, type MirrorError, toMirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Source } from '../forms/source.ts';
 import { distrust } from '../mirror/form-state.ts';
-import type { OpenForm, ReadForm, StoredField } from '../mirror/port.ts';
+import type { OpenForm, ReadForm, StoredField, TargetNotice } from '../mirror/port.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import {
   allRows,
@@ -46,6 +46,8 @@ export interface ErasureReport {
   readonly rows: number;
   /** The fields whose answers were removed; empty if whole submissions were. */
   readonly fields: readonly Pick<StoredField, 'id' | 'label'>[];
+  /** About rows without an ID, and copied rows: the target cannot tell whether they belong to an erased submission. */
+  readonly unowned: readonly TargetNotice[];
   /** Why it did nothing, or not all; null if it did everything. */
   readonly failure: MirrorError | null;
 }
@@ -59,6 +61,7 @@ export const nothingErased = (
   form: { id: '', slug: '', name: '' },
   asked: 0,
   fields: [],
+  unowned: [],
   rows: 0,
   failure,
 });
@@ -161,19 +164,18 @@ export const remember = (
 
 /**
  * Runs `work` with the form open for writing, even if it is paused: erasing must not wait. Repeats `work`, which must allow that,
- * while another process has the form or if one takes it over.
+ * while another process has the form or if one takes it over. `notices`: those for a person.
  */
 export async function writing<T>(
   target: Target,
   form: FormIdentity,
   waiting: Waiting,
   work: (open: OpenForm) => Promise<T>,
-): Promise<T> {
+): Promise<{ readonly done: T; readonly notices: readonly TargetNotice[] }> {
   return whileBusy(target.clock, waiting, async () => {
     await using open = await target.store.open(form);
     const done = await work(open);
-    await open.finish();
-    return done;
+    return { done, notices: await open.finish() };
   });
 }
 
@@ -191,10 +193,17 @@ const inTheirs = (
       return forms.filter(({ form }) => known.has(form.id) || target.isChosen(form));
     },
     async (target, each) => {
-      const rows = options.dryRun
-        ? await reading(target, each.form.id, (open) => work(open, null, target, each))
-        : await writing(target, each.form, options, (open) => work(open, open, target, each));
-      return { rows: rows ?? 0, asked: each.ids.length };
+      const { form, ids } = each;
+      const asked = ids.length;
+      if (options.dryRun) {
+        const rows = await reading(target, form.id, (open) => work(open, null, target, each));
+        return { rows: rows ?? 0, asked };
+      }
+      const { done: rows, notices } = await writing(target, form, options, (open) =>
+        work(open, open, target, each),
+      );
+      const unowned = notices.filter(({ code }) => code.startsWith('ROWS_'));
+      return { rows, asked, unowned };
     },
   );
 

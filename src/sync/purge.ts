@@ -88,10 +88,8 @@ export const purgeDeleted = (
     if (rows === 0) return null;
     if (options.dryRun) return { asked: rows, rows };
     const erasure = { kind: 'purge', deletedBeforeMs: beforeMs, versionsBeforeMs: null } as const;
-    return {
-      asked: rows,
-      rows: await writing(target, form, options, (open) => open.erase(erasure)),
-    };
+    const { done } = await writing(target, form, options, (open) => open.erase(erasure));
+    return { asked: rows, rows: done };
   });
 
 async function deletedBefore(form: ReadForm, beforeMs: number): Promise<number> {
@@ -191,7 +189,7 @@ export async function upkeep(
       deletedBeforeMs = null;
     if (deletedBeforeMs === null && versionsBeforeMs === null) return;
     const erasure = { kind: 'purge', deletedBeforeMs, versionsBeforeMs } as const;
-    const removed = await writing(target, form, { waitMs: 0, signal }, (open) =>
+    const { done: removed } = await writing(target, form, { waitMs: 0, signal }, (open) =>
       open.erase(erasure),
     );
     if (removed > 0)

@@ -66,3 +66,20 @@ it('L17: sync, status, check and the Mirror tab report protected cells, and what
   );
   await expectEnd(run('sync'), 1);
 });
+
+it('L18: forget names the rows without an ID and the copied rows, which may be those of the person', async () => {
+  const { run, emulator, spreadsheetId, title, person, sandbox, formId } = await copied(40);
+  const grid = emulator.inspect.grid(spreadsheetId, title);
+  const column = grid[0]?.indexOf('Submission ID') ?? -1;
+  const [cleared, other] = [3, 7].map((row) => String(grid[row]?.[column]));
+  await expectEnd(run('forget', other ?? '', '--yes'), 0, /^((?!no ID of a submission).)*$/s);
+  person.type(3, column, '');
+  await expectEnd(
+    run('forget', cleared ?? '', '--yes'),
+    0,
+    'forget 1: done',
+    /! customer-feedback → default: On the tab "[^"]*" these rows have no ID of a submission: 4\./,
+    '→ A row of a forgotten submission may be among them: look at them, and delete it.',
+  );
+  expect(sandbox.store.ids(formId)).toContain(cleared);
+});
