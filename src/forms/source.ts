@@ -190,11 +190,16 @@ export class Source {
     return orNull(this.submission(id));
   }
 
-  /** The same, as a verdict on the submission. Throws errors that concern all submissions: a refused key, a stop. */
-  async byId(id: string): Promise<ById> {
+  /**
+   * The same, as a verdict on a submission of this form: one that has moved to another form is gone. Throws errors that concern all
+   * submissions: a refused key, a stop.
+   */
+  async byId(formId: string, id: string): Promise<ById> {
     try {
       const once = this.#unanswered >= PATIENCE;
-      return { kind: 'there', item: await this.submission(id, { once }) };
+      const item = await this.submission(id, { once });
+      const isMoved = ![undefined, '', formId].includes(item.submission?.formId);
+      return isMoved ? { kind: 'gone' } : { kind: 'there', item };
     } catch (error) {
       if (isGone(error)) return { kind: 'gone' };
       const isOwn = error instanceof MirrorError && error.code.startsWith('FORMS_');
@@ -205,9 +210,13 @@ export class Source {
     }
   }
 
-  /** Requests many by ID, and gives each answer to `take`. */
-  byIds(ids: readonly string[], take: (id: string, answer: ById) => void): Promise<void> {
-    return this.forEach(ids, async (id) => take(id, await this.byId(id)));
+  /** Requests many of a form by ID, and gives each answer to `take`. */
+  byIds(
+    formId: string,
+    ids: readonly string[],
+    take: (id: string, answer: ById) => void,
+  ): Promise<void> {
+    return this.forEach(ids, async (id) => take(id, await this.byId(formId, id)));
   }
 
   /** Runs `work` for each ID: for as many at the same time as the source allows. Rejects with the first failure. */

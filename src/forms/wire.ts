@@ -11,8 +11,12 @@ import { isJsonObject } from './exact-json.ts';
 
 const number = z.union([z.number(), z.instanceof(ExactNumber)]).transform(decimalText);
 
-/** A text; a number counts as its digits. Anything else counts as absent. */
-const text = z.union([z.string(), number]).optional().catch(undefined);
+/** A text; a number counts as its digits. Anything else counts as absent. Characters that a database cannot hold become visible. */
+const text = z
+  .union([z.string(), number])
+  .transform((value) => value.toWellFormed().replaceAll('\0', '\u2400'))
+  .optional()
+  .catch(undefined);
 
 /** A list without the entries of another shape; anything else counts as empty. */
 const listOf = <T>(entry: z.ZodType<T>): z.ZodType<T[]> =>

@@ -92,7 +92,7 @@ async function askAbsent(work: Work, rows: readonly StoredRow[]): Promise<Submis
   const gone: string[] = [];
   const undecided: Entry[] = [];
   const there: SubmissionItem[] = [];
-  await source.byIds([...byId.keys()], (id, answer) => {
+  await source.byIds(work.form.state.formId, [...byId.keys()], (id, answer) => {
     const row = byId.get(id) as StoredRow;
     if (answer.kind === 'gone') gone.push(id);
     else if (answer.kind === 'there') there.push(withKnownStatus(answer.item, row.status));

@@ -178,7 +178,7 @@ export class Comparison {
     const absent = copy === null ? new Set<string>() : await idsOf(copy.rows(span));
     for (const id of seen) absent.delete(id);
     const there: SubmissionItem[] = [];
-    await source.byIds([...absent], (id, answer) => {
+    await source.byIds(this.#parts.form.id, [...absent], (id, answer) => {
       if (answer.kind === 'gone') return this.#note('extra', { id, createdAt: null });
       // A submission that came while the list was read proves nothing about the list.
       const createdMs = answer.kind === 'there' ? createdMsOf(answer.item) : null;

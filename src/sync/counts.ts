@@ -1,4 +1,4 @@
-import { sumOf } from '../mirror/form-state.ts';
+import { accounted, sumOf, type Tally } from '../mirror/form-state.ts';
 import { STATUSES } from '../mirror/types.ts';
 import { type ListQuery, type Source } from '../forms/source.ts';
 
@@ -14,6 +14,10 @@ export async function askCounts(
   if (counts.includes(null)) return null;
   return Object.fromEntries(STATUSES.map((status, at) => [status, counts[at] ?? 0]));
 }
+
+/** Whether {@link askCounts} asks for the statuses of all these submissions. Two others could be exchanged without a change of a count. */
+export const areAllAsked = (tally: Tally): boolean =>
+  [...accounted(tally)].every(([status, n]) => n === 0 || STATUSES.some((each) => each === status));
 
 /** Whether the source ignores `status`: each count is then the total, so that they add up to far more than `total`. */
 export function areIgnored(byStatus: Counts | null, total: number): boolean {

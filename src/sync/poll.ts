@@ -16,7 +16,7 @@ import { pauseOf } from '../mirror/pauses.ts';
 import { isSameUnder, storedUnder } from '../mirror/selection.ts';
 import type { Store, StoredForm } from '../mirror/port.ts';
 import type { Form } from '../mirror/types.ts';
-import { areIgnored, askCounts } from './counts.ts';
+import { areAllAsked, areIgnored, askCounts } from './counts.ts';
 import {
   askEach,
   WorkspaceDifference,
@@ -261,6 +261,8 @@ async function judge(
     return open(all);
 
   const statuses = profile.now.hasWorkspaceStatuses ? workspace.statuses : null;
+  const isOnStatuses =
+    statuses !== null && spokenFor.every(({ state }) => areAllAsked(state.tally));
   const known = await readRest(store, rest);
   const difference = new WorkspaceDifference(first.total, statuses);
   for (const { state } of spokenFor) difference.takeOff(accounted(state.tally));
@@ -293,7 +295,7 @@ async function judge(
       if (others.length > 0) await REST.change(store, () => beyond);
       return {
         jobs: found,
-        agreed: await agree(groups, found, store, workspace.askedAtMs, statuses !== null),
+        agreed: await agree(groups, found, store, workspace.askedAtMs, isOnStatuses),
         polled: { atMs: workspace.askedAtMs, statuses: null },
       };
     }

@@ -7,7 +7,7 @@ import {
   sumOf,
   type Tally,
 } from '../mirror/form-state.ts';
-import { areIgnored, askCounts, type Counts } from './counts.ts';
+import { areAllAsked, areIgnored, askCounts, type Counts } from './counts.ts';
 import { flagDue, readDue, takeSnapshot } from './due.ts';
 import { isNewestFirst, learnBounds, queryOf, stepOf } from './profile.ts';
 import { narrowAll } from './narrow.ts';
@@ -54,9 +54,10 @@ export async function sync(work: Work): Promise<void> {
   if (isCompared || polled?.statuses === null) {
     const { total } = await readNewest(work, isCompared ? undefined : first);
     noteTotal(work, total);
-    const onStatuses = isCompared || profile.now.hasWorkspaceStatuses === true;
-    if (accountedInAll(form.state.tally) === total)
-      return agree(work, polled?.atMs ?? startMs, onStatuses);
+    const { tally } = form.state;
+    const onStatuses =
+      isCompared || (profile.now.hasWorkspaceStatuses === true && areAllAsked(tally));
+    if (accountedInAll(tally) === total) return agree(work, polled?.atMs ?? startMs, onStatuses);
     polled = undefined;
   }
   let before: Counts | null = null;
@@ -74,8 +75,10 @@ export async function sync(work: Work): Promise<void> {
     learnStatuses(work, statuses, total);
     // 4. Compare. Equal numbers agree as of the time before step 2.
     const changed = changedSince(tally, form.state.tally);
-    if (await agrees(work, statuses, newest, changed))
-      return agree(work, askedAtMs, statuses !== null && profile.now.hasStatuses !== false);
+    if (await agrees(work, statuses, newest, changed)) {
+      const isAsked = statuses !== null && profile.now.hasStatuses !== false;
+      return agree(work, askedAtMs, isAsked && areAllAsked(form.state.tally));
+    }
     const isStill = moves > 0 && isDeepStrictEqual(statuses, before);
     if (!isStill || !hasFound) moves++;
     const isCurrent = changed.size === 0 || sumOf(Object.values(statuses ?? {})) === total;

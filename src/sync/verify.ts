@@ -133,7 +133,7 @@ async function lookedAtAgain(
   const there: SubmissionItem[] = [];
   const gone: string[] = [];
   const open = new Map<string, Difference>();
-  await source.byIds([...found.keys()], (id, answer) => {
+  await source.byIds(form.id, [...found.keys()], (id, answer) => {
     const before = found.get(id) as Difference;
     if (answer.kind === 'there') there.push(answer.item);
     else if (answer.kind === 'undecided') open.set(id, before);

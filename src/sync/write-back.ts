@@ -183,7 +183,7 @@ async function writeBatch(writing: Writing): Promise<BatchState> {
   await source.forEach(ids, async (id) => {
     if (fatal !== undefined) return;
     try {
-      batch.set(id, await writeOne(source, clock, id, rule, requireAllUnpaused));
+      batch.set(id, await writeOne(source, clock, form.id, id, rule, requireAllUnpaused));
     } catch (error) {
       fatal ??= error;
     }
@@ -226,11 +226,12 @@ async function listedIn(form: OpenForm, nowMs: number): Promise<string[]> {
 async function writeOne(
   source: Source,
   clock: Clock,
+  formId: string,
   id: string,
   { from, to }: WriteBackRule,
   requireUnpaused: () => Promise<void>,
 ): Promise<Written> {
-  const before = await read(source, id);
+  const before = await read(source, formId, id);
   if (typeof before === 'string') return { shown: null, what: 'failed', reason: before };
   const status = statusOf(before);
   if (status === null || !from.includes(status))
@@ -254,10 +255,10 @@ async function writeOne(
     refusal = failure.message;
   }
   // Only the submission itself shows whether the change was made.
-  let after = await read(source, id);
+  let after = await read(source, formId, id);
   if (refusal === null && typeof after !== 'string' && statusOf(after) === status) {
     await clock.sleep(LOOK_AGAIN_MS);
-    after = await read(source, id);
+    after = await read(source, formId, id);
   }
   if (typeof after === 'string') return { shown: null, what: 'failed', reason: after };
   if (statusOf(after) === to) return { shown: after, what: 'written', reason: '' };
@@ -269,8 +270,12 @@ async function writeOne(
 }
 
 /** The submission at the source now; null if it is gone; a sentence if the source does not answer. */
-async function read(source: Source, id: string): Promise<SubmissionItem | string | null> {
-  const answer = await source.byId(id);
+async function read(
+  source: Source,
+  formId: string,
+  id: string,
+): Promise<SubmissionItem | string | null> {
+  const answer = await source.byId(formId, id);
   if (answer.kind === 'gone') return null;
   return answer.kind === 'there' ? answer.item : `submission ${id}: ${answer.reason}`;
 }

@@ -139,6 +139,14 @@ function special({ query, values, write }: Bed): void {
     expect(notes).toEqual([]);
   });
 
+  it("L11: names a person's key that refuses a row, and never the answer that it refuses", async () => {
+    await write('keyed', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
+    await query('CREATE UNIQUE INDEX theirs ON keyed (full_name(100))');
+    const rows = ['b', 'c'].map((id) => row(id, { f_name: `column "earns 9000" here` }));
+    const refused = write('keyed', (form) => form.commit({ rows }));
+    await expect(refused).rejects.toThrow(/ refused a statement \(1062, theirs\)/);
+  });
+
   it('L5: recognizes the columns and views that a killed process left', async () => {
     await write('killed', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
     // The state after a process ends when the state names a column: before the column is made, or before a row uses it.
@@ -168,7 +176,7 @@ function special({ query, values, write }: Bed): void {
       { id: 'b', full_name: 'y', age: 5 },
     ]);
     await query(
-      `UPDATE _mirror_records SET value = JSON_SET(value, '$.killed_live', '') WHERE name = 'views'`,
+      `UPDATE _mirror_records SET value = JSON_SET(value, '$.views.killed_live', '') WHERE name = 'views'`,
     );
     expect((await write('killed', async () => {})).notes).toEqual([]);
   });

@@ -125,6 +125,23 @@ function special({ query, write, url }: Bed): void {
     }
   });
 
+  it('writes into a schema whose name needs quotes, beside another one', async () => {
+    await query('CREATE SCHEMA forms; CREATE TABLE forms.kept (theirs int)');
+    const fields = [NAME];
+    const form = formOf('kept', fields);
+    for (const schema of ['Forms', 'my forms']) {
+      const address = `${url()}?schema=${encodeURIComponent(schema)}`;
+      await using store = await parseTargetUrl(address).open('default', { clock });
+      await using open = await store.open(form);
+      await open.prepare(form, fields);
+      await open.commit({ rows: [row('a', { f_name: 'x' })] });
+      expect(await open.finish()).toEqual([]);
+      expect(await query(`SELECT full_name FROM "${schema}".kept_live`)).toEqual([
+        { full_name: 'x' },
+      ]);
+    }
+  });
+
   it('L10: replaces characters that it cannot hold, visibly, and lists them', async () => {
     const rows = [
       row('a', { f_name: 'x\0y' }),

@@ -160,6 +160,14 @@ export function describeSqlStore(
           `SELECT status FROM mirror_status_history WHERE form_id = 'form_choices' ORDER BY seen_at`,
         ),
       ).toEqual([['NEW'], ['DONE']]);
+      // A choice that was not made.
+      for (const status of ['NEW', 'DONE'])
+        await write('choices', (form) => form.commit({ rows: [row('b', {}, status)] }));
+      expect(
+        await values(
+          `SELECT status FROM choices_history WHERE id = 'b' AND full_name IS NULL ORDER BY _valid_from`,
+        ),
+      ).toEqual([['NEW'], ['DONE']]);
     });
 
     it('shows since when a version is known, if history was off before, and after it was purged', async () => {

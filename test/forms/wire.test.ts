@@ -61,6 +61,18 @@ describe('parseForm', () => {
     ]);
   });
 
+  it('replaces half a character and U+0000 in names, which no database can hold', () => {
+    const label = 'A\ud83e\0';
+    const schema = { sections: [{ fields: [{ id: 'a', label }] }] };
+    const shown = 'A\ufffd\u2400';
+    expect(parseForm({ id: 'x', slug: label, name: label, schema })).toEqual({
+      id: 'x',
+      slug: shown,
+      name: shown,
+      fields: [{ id: 'a', label: shown }],
+    });
+  });
+
   it('finds a form in an envelope', () => {
     expect(parseForm({ form: bare, meta: {} })).toMatchObject(bare);
   });

@@ -103,6 +103,38 @@ it.each(['PAID', 'UNDOCUMENTED'])(
   },
 );
 
+it('L8: marks a submission deleted that has moved to another form, and lets the form be complete', async () => {
+  const source = spreadStore(2, 20);
+  const { app, place } = await openApp({ store: source });
+  const run = (formId: string) => app.run({ formId, target: 'default' }, {}, signal);
+  for (const { id } of source.forms()) await run(id);
+  const [moved] = source.byTime('frm-1');
+  const { id = '', data = {} } = moved ?? {};
+  source.delete(id);
+  source.insert({ id, formId: 'frm-2', data });
+  expect(await run('frm-1')).toMatchObject({ outcome: 'ok', deleted: 1 });
+  expect(await run('frm-2')).toMatchObject({ outcome: 'ok', inserted: 1 });
+  const live = 'SELECT form_id FROM submissions WHERE is_live AND submission_id';
+  expect(place.rows(`${live} = '${id}'`)).toEqual([{ form_id: 'frm-2' }]);
+});
+
+it('L17: claims nothing new about statuses while some have one that no count asks for', async () => {
+  const source = spreadStore(1, 300);
+  const { app, formId } = await openApp({ store: source });
+  const statusesAsOf = async (): Promise<number | null | undefined> => {
+    const report = await app.run({ formId, target: 'default' }, {}, signal);
+    expect(report).toMatchObject({ outcome: 'ok' });
+    return report.claim?.statusesAsOfMs;
+  };
+  await statusesAsOf();
+  const [one] = source.byTime(formId);
+  source.setStatus(one?.id ?? '', 'SPAM');
+  const before = await statusesAsOf();
+  // This changes no count.
+  source.setStatus(one?.id ?? '', 'TRASH');
+  expect(await statusesAsOf()).toBe(before);
+});
+
 it('L16: agrees in few requests with a form that gets a submission before each response', async () => {
   const source = spreadStore(1, 300);
   const arrive = () => source.insert({ formId, status: 'NEW', data: {} });

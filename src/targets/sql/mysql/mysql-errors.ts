@@ -1,9 +1,11 @@
 import { errorCode } from '../../../base/errors.ts';
 import { withNames, wordsFor } from '../errors.ts';
 
-/** Names that may be shown. */
+/** Names that may be shown. The last one counts: an answer, which may contain the same words, comes before it. */
 const ABOUT =
-  /(?:for key|for column|CONSTRAINT|constraint|[Cc]olumn|Field) [`'"](?:[\w$ .-]{1,130}[`'"]\.[`'"])*([\w$ .-]{1,64})[`'"]/;
+  /(?:for key|for column|CONSTRAINT|constraint|[Cc]olumn|Field) [`'"](?:[\w$ .-]{1,130}[`'"]\.[`'"])*([\w$ .-]{1,64})[`'"]/g;
+/** The text of a person's trigger, which may quote anything. */
+const SIGNAL = 1644;
 
 /** Texts of the driver that say more than its code. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
@@ -30,7 +32,8 @@ export const describeMysqlError = wordsFor({
       return { codes: [code ?? errorCode(error)] };
     }
     // The key, constraint or column in the message. The rest of its text quotes answers (L11).
-    const named = withNames(errno, ABOUT.exec(error.message)?.[1]);
+    const last = [...error.message.matchAll(ABOUT)].at(-1)?.[1];
+    const named = withNames(errno, errno === SIGNAL ? undefined : last);
     return {
       codes: [errno],
       statement: `The server refused a statement (${named})`,

@@ -95,8 +95,8 @@ export const postgresDialect: Dialect = {
     JOIN pg_attribute AS a ON a.attrelid = to_regclass(quote_ident(t.name)) WHERE a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
   // A table also makes a type with its name.
   relationsQuery: `SELECT relname AS name, CASE WHEN relkind = 'v' THEN 'view' WHEN relkind IN ('r', 'p', 'm', 'f') THEN 'table' END AS kind
-    FROM pg_class WHERE relnamespace = current_schema()::regnamespace
-    UNION ALL SELECT typname, NULL FROM pg_type WHERE typnamespace = current_schema()::regnamespace AND typrelid = 0`,
+    FROM pg_class WHERE relnamespace = quote_ident(current_schema())::regnamespace
+    UNION ALL SELECT typname, NULL FROM pg_type WHERE typnamespace = quote_ident(current_schema())::regnamespace AND typrelid = 0`,
 
   exact: (digits) => digits,
   refusedJson: new RegExp(REFUSED_IN_JSON),
@@ -194,7 +194,7 @@ function* copyParts(lines: readonly string[], same: readonly string[]): Generato
 const COMMENTS = `SELECT format('COMMENT ON %s IS %L', CASE WHEN w."column" IS NOT NULL THEN format('COLUMN %I.%I', w.relation, w."column")
     WHEN c.relkind = 'v' THEN format('VIEW %I', w.relation) ELSE format('TABLE %I', w.relation) END, w.text) AS write
   FROM jsonb_to_recordset($1::jsonb) AS w(relation text, "column" text, text text, former jsonb)
-  JOIN pg_class AS c ON c.relname = w.relation AND c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'v')
+  JOIN pg_class AS c ON c.relname = w.relation AND c.relnamespace = quote_ident(current_schema())::regnamespace AND c.relkind IN ('r', 'v')
   LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = w."column" AND a.attnum > 0 AND NOT a.attisdropped
   LEFT JOIN pg_description AS d ON d.classoid = 'pg_class'::regclass AND d.objoid = c.oid AND d.objsubid = coalesce(a.attnum, 0)
   WHERE (w."column" IS NULL OR a.attnum IS NOT NULL)

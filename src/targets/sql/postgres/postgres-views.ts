@@ -1,7 +1,7 @@
 import { literal } from '../dialect.ts';
 import type { Elements, ViewFragments } from '../views.ts';
 
-const TYPES = { number: 'numeric', text: 'text', json: 'jsonb' } as const;
+const TYPES = { number: 'numeric', text: 'text' } as const;
 
 const timestamp = (ms: string): string => `to_timestamp((${ms})::numeric / 1000)`;
 const state = (path: string, document = 's.state'): string => `(${document}::jsonb ->> '${path}')`;
@@ -50,6 +50,8 @@ export const postgresViews: ViewFragments = {
       from: ` JOIN LATERAL jsonb_each(${accepted(more)}::jsonb) AS m ON m.key = f.column_name${from}`,
     };
   },
-  version: (name, type) =>
-    `(v.answers::jsonb ${type === 'json' ? '->' : '->>'} ${literal(name)})::${TYPES[type]}`,
+  version(name, type) {
+    if (type === 'json') return `nullif(v.answers::jsonb -> ${literal(name)}, 'null')`;
+    return `(v.answers::jsonb ->> ${literal(name)})::${TYPES[type]}`;
+  },
 };
