@@ -1,6 +1,15 @@
-import { atStep, isNewestFirst, queryOf, stepOf, type Span, timesOf } from './profile.ts';
+import {
+  atStep,
+  createdMsOf,
+  isNewestFirst,
+  queryOf,
+  stepOf,
+  type Span,
+  timesOf,
+} from './profile.ts';
 import { readRange } from './read-range.ts';
 import { type Page } from '../forms/source.ts';
+import { idsOf } from './target.ts';
 import { pagesOf, type Work } from './work.ts';
 
 /** What the newest range showed. */
@@ -57,6 +66,7 @@ async function readOnce(work: Work, span: Span, first: Page | undefined): Promis
     if (isSorted ? page.total < last : page.total !== last) isSteady = false;
     last = page.total;
     if (isSorted && !isNewestFirst(page)) profile.learn({ isSorted: false });
+    if (shown > 0 && !(await isOldKnown(work, page))) isSteady = false;
     shown += page.items.length;
     for (const { key } of page.items) seen.add(key);
     const times = timesOf(page);
@@ -75,6 +85,22 @@ async function readOnce(work: Work, span: Span, first: Page | undefined): Promis
   if (markMs > (form.state.watermarkMs ?? -Infinity))
     await sink.note((state) => ({ ...state, watermarkMs: markMs }));
   return total ?? 0;
+}
+
+/**
+ * Whether the target has everything on a page that is older than the watermark. Otherwise, one that was imported with an old date may
+ * have taken the place of a newcomer, which moved to a page that was read before.
+ */
+async function isOldKnown({ form }: Work, { items }: Page): Promise<boolean> {
+  const untilMs = form.state.watermarkMs ?? -Infinity;
+  const old = items.filter((item) => (createdMsOf(item) ?? Infinity) < untilMs);
+  const ids = old.map(({ key }) => key);
+  const live = await idsOf(form.rows({ ids }));
+  const others = ids.filter((id) => !live.has(id));
+  if (others.length === 0) return true;
+  const forgotten = await form.forgotten(others);
+  const listed = new Set((await form.entries(['rejected'])).map(({ id }) => id));
+  return others.every((id) => forgotten.has(id) || listed.has(id));
 }
 
 /** -1 if the source refuses the request: then nothing agrees with it. */

@@ -129,6 +129,12 @@ export function describeSqlStore(
       expect((await target.check())[0]?.what.startsWith(`${name} `)).toBe(true);
     });
 
+    it('has its views before the first answer', async () => {
+      await write('silent', (form) => form.commit({ rows: [row('a', {})] }));
+      const rows = "SELECT count(*) AS n FROM answers WHERE slug = 'silent'";
+      expect(await values(rows)).toEqual([['0']]);
+    });
+
     it('shows choices, dates and versions', async () => {
       for (const list of ['["x"]', '["x","2024-02-29",7,null]'])
         await write('choices', (form) =>

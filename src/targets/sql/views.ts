@@ -262,6 +262,8 @@ function answerSelects(form: ViewedForm, { types, views }: Dialect): string[] {
       text !== null && beside !== null ? `coalesce(${beside}, ${text})` : (text ?? beside);
     if (shown !== null) texts.set(place, shown);
   }
+  // No field has this place: the view also exists before the first answer.
+  if (texts.size + lists.size + more.size === 0) texts.set(0, views.literal(''));
   const number = numbers.size === 0 ? `CAST(NULL AS ${types.number})` : choose(numbers);
   const single = { from: '', index: views.one, text: choose(texts), number };
   return [
