@@ -226,6 +226,23 @@ function special({ store, url, query, write }: Bed): void {
       expect(readFileSync(join(disk.folder, file), 'latin1')).not.toContain('secret7 ');
   });
 
+  it('L18: an erasure fails while a reader keeps the bytes in the file, and the next run removes them', async () => {
+    const add = () =>
+      write('looked', (form) => form.commit({ rows: [row('a', { f_name: 'secret9' })] }));
+    await add();
+    const reader = new DatabaseSync(file());
+    reader.exec('BEGIN; SELECT count(*) FROM looked');
+    const erased = write('looked', (form) => form.erase({ kind: 'forget', ids: ['a'] }));
+    await expect(erased).rejects.toMatchObject({
+      code: 'TARGET_FAILED',
+      message: expect.stringContaining('what was erased is still in the file. Close that program'),
+    });
+    reader.close();
+    await write('looked', async () => {});
+    expect(readFileSync(file(), 'latin1')).not.toContain('secret9');
+    expect(await query(`SELECT id FROM looked`)).toEqual([]);
+  });
+
   it('L18: fills a table that a person dropped because its list of forgotten submissions was lost', async () => {
     await using place = await open();
     const lost = bedOf(() => place);

@@ -23,6 +23,8 @@ export interface Connection extends Session {
   lock(name: string): Promise<(() => Promise<void>) | null>;
   /** Removes erased data from the files; absent if only an administrator can do that. */
   scrub?(): Promise<void>;
+  /** Waits until the files hold nothing that was erased, or rejects. */
+  requireScrubbed?(): Promise<void>;
   /** Writes everything into the files, without their logs. */
   settle?(): Promise<void>;
   close(): Promise<void>;
@@ -163,6 +165,11 @@ export class Database implements Session, AsyncDisposable {
   /** Removes erased data from the files, if this process can. */
   scrub(): Promise<void> {
     return this.#inTurn(async (connection) => connection.scrub?.());
+  }
+
+  /** Waits until {@link scrub} has taken effect, or rejects. */
+  requireScrubbed(): Promise<void> {
+    return this.#inTurn(async (connection) => connection.requireScrubbed?.());
   }
 
   /** Writes everything into the files. If that fails, the next run or closing does it. */

@@ -317,6 +317,7 @@ export class SqlForm implements OpenForm {
     });
     [this.#fields, this.#wanted] = [fields, null];
     if (what.kind !== 'purge' || erased > 0) await scrub(this.#database);
+    if (what.kind !== 'purge') await this.#database.requireScrubbed();
     return erased;
   }
 

@@ -8,7 +8,7 @@ import type { Connection, Driver } from '../database.ts';
 import type { Param, SqlRow } from '../dialect.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
 import { lockFile } from './file-lock.ts';
-import { isBusy, rewriteFailure } from './sqlite-errors.ts';
+import { BUSY, isBusy, readerFailure, rewriteFailure } from './sqlite-errors.ts';
 
 /**
  * WAL lets people read while the mirror writes; FULL makes a commit survive a power failure. Deleted data is overwritten with zeros
@@ -129,17 +129,32 @@ export class SqliteConnection implements Connection {
       throw rewriteFailure(error);
     } finally {
       // Also after a failure, which leaves a WAL that fills the disk.
-      await this.#execute('PRAGMA wal_checkpoint(TRUNCATE)');
+      await this.settle();
+    }
+  }
+
+  /** Until a reader's snapshot ends, the file has what the reader sees. */
+  async requireScrubbed(): Promise<void> {
+    try {
+      await this.#patiently(() => this.#emptyLog());
+    } catch (error) {
+      throw readerFailure(error);
     }
   }
 
   /** A reader's snapshot delays nothing: the WAL is moved into the file after the reader ends. */
   async settle(): Promise<void> {
     try {
-      this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      this.#emptyLog();
     } catch (error) {
       if (!isBusy(error)) throw error;
     }
+  }
+
+  #emptyLog(): void {
+    const [result] = this.#db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all();
+    // A reader that is in the way is no error for SQLite.
+    if (result?.['busy'] === 1) throw Object.assign(new Error('busy'), { errcode: BUSY });
   }
 
   async close(): Promise<void> {

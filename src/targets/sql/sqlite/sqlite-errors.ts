@@ -2,7 +2,9 @@ import { errorCode } from '../../../base/errors.ts';
 import { wordsFor } from '../errors.ts';
 
 /** Primary result codes: https://www.sqlite.org/rescode.html */
-const [ERROR, BUSY, LOCKED, FULL, TOO_BIG] = [1, 5, 6, 13, 18];
+const [ERROR, LOCKED, FULL, TOO_BIG] = [1, 6, 13, 18];
+/** Another connection uses the file. */
+export const BUSY = 5;
 /** SQLite has no code of its own for a missing table or column. */
 const GONE = 'no such';
 
@@ -25,6 +27,15 @@ const NO_ROOM_TO_REWRITE = 'NO_ROOM_TO_REWRITE';
 export const rewriteFailure = (error: unknown): unknown =>
   primaryOf(error) === FULL
     ? Object.assign(new Error('no room', { cause: error }), { code: NO_ROOM_TO_REWRITE })
+    : error;
+
+/** The code of an error of ours: a reader keeps what was erased in the file. */
+const KEPT_BY_READER = 'KEPT_BY_READER';
+
+/** A failure to move what replaces erased data into the file. */
+export const readerFailure = (error: unknown): unknown =>
+  isBusy(error)
+    ? Object.assign(new Error('a reader', { cause: error }), { code: KEPT_BY_READER })
     : error;
 
 /** SQLite's own wording of constraint errors, which names columns only. A trigger may say anything: it is not quoted. */
@@ -55,6 +66,12 @@ export const describeSqliteError = wordsFor({
       'TARGET_FULL',
       'the disk has no room for a second copy of the file, which an erasure needs: what was erased may still be in it',
       'Make as much room as the file takes. The next run rewrites it and continues.',
+    ],
+    [
+      [KEPT_BY_READER],
+      'TARGET_FAILED',
+      'another program reads the file in a transaction, so what was erased is still in the file',
+      'Close that program: the next run removes it. Then repeat the command.',
     ],
     [
       [7, 10],
