@@ -142,6 +142,17 @@ function special({ query, write, url }: Bed): void {
     }
   });
 
+  it('L18: leaves nothing that was erased in the statistics of the server', async () => {
+    const rows = Array.from({ length: 20 }, (_, at) => row(`id${at}`, { f_name: `secret${at}` }));
+    await write('sampled', (form) => form.commit({ rows }));
+    await query('ANALYZE sampled');
+    const known = (): Promise<unknown> =>
+      query(`SELECT attname FROM pg_stats WHERE histogram_bounds::text LIKE '%secret19%'`);
+    expect(await known()).toEqual([{ attname: 'full_name' }]);
+    await write('sampled', (form) => form.erase({ kind: 'forget', ids: ['id19'] }));
+    expect(await known()).toEqual([]);
+  });
+
   it('L10: replaces characters that it cannot hold, visibly, and lists them', async () => {
     const rows = [
       row('a', { f_name: 'x\0y' }),

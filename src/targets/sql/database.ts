@@ -21,8 +21,8 @@ export interface Connection extends Session {
   freeze(): Promise<void>;
   /** Takes a lock that ends with this process. Returns a function that releases it, or null if another writer has the lock. */
   lock(name: string): Promise<(() => Promise<void>) | null>;
-  /** Removes erased data from the files; absent if only an administrator can do that. */
-  scrub?(): Promise<void>;
+  /** Removes what was erased from these tables from files and statistics, as far as this user can. */
+  scrub?(tables: readonly string[]): Promise<void>;
   /** Waits until the files hold nothing that was erased, or rejects. */
   requireScrubbed?(): Promise<void>;
   /** Writes everything into the files, without their logs. */
@@ -162,9 +162,9 @@ export class Database implements Session, AsyncDisposable {
     }
   }
 
-  /** Removes erased data from the files, if this process can. */
-  scrub(): Promise<void> {
-    return this.#inTurn(async (connection) => connection.scrub?.());
+  /** See {@link Connection.scrub}. */
+  scrub(tables: readonly string[]): Promise<void> {
+    return this.#inTurn(async (connection) => connection.scrub?.(tables));
   }
 
   /** Waits until {@link scrub} has taken effect, or rejects. */

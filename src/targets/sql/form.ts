@@ -316,7 +316,7 @@ export class SqlForm implements OpenForm {
       return { state: { ...state, tally: await countTally(tx, state) }, fields, result };
     });
     [this.#fields, this.#wanted] = [fields, null];
-    if (what.kind !== 'purge' || erased > 0) await scrub(this.#database);
+    if (what.kind !== 'purge' || erased > 0) await scrub(this.#database, state.place);
     if (what.kind !== 'purge') await this.#database.requireScrubbed();
     return erased;
   }

@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { type Connection, type Driver, lockName, lockSession } from '../database.ts';
-import { type Param, quoted, type SqlRow } from '../dialect.ts';
+import { columnsOfEach, type Param, quoted, type SqlRow } from '../dialect.ts';
 import { LOCK_TIMEOUT, postgresDialect } from './postgres-dialect.ts';
 
 /** Values stay the text that the server sends, so numbers keep all their digits. */
@@ -101,6 +101,13 @@ export class PostgresConnection implements Connection {
       take: 'pg_try_advisory_lock(hashtextextended($1, 0))',
       give: 'pg_advisory_unlock(hashtextextended($1, 0))',
     });
+  }
+
+  /** Statistics quote frequent and extreme values. A person may have dropped a table. */
+  async scrub(tables: readonly string[]): Promise<void> {
+    const present = await columnsOfEach(this, tables);
+    const analyzed = tables.filter((table) => (present.get(table)?.size ?? 0) > 0);
+    for (const table of analyzed) await this.run(`ANALYZE ${quoted(table)}`);
   }
 
   async close(): Promise<void> {
