@@ -336,7 +336,7 @@ export class Source {
         submissionItem(item, formId ?? '', this.#http.nameless),
       );
       const most = wire.limit ?? limit;
-      // The number of items on the first page is the page size, whatever the documented limit.
+      // The number of items on the first page is the page size, in spite of the documented limit.
       const size = page === 1 && items.length > 0 ? Math.min(most, items.length) : most;
       const serverMs = Date.parse(response.header('date') ?? '');
       return {

@@ -28,7 +28,7 @@ function parseName(entry: string): FieldName {
   return { form: at < 0 ? null : entry.slice(0, at), field: field === '*' ? null : field };
 }
 
-/** An entry as it is written in the setting: the inverse of {@link parseSelection}. */
+/** An entry in the notation of the setting: the inverse of {@link parseSelection}. */
 export const entryOf = ({ form, field }: FieldName): string =>
   `${form === null ? '' : `${form}:`}${field ?? '*'}`;
 

@@ -5,7 +5,7 @@ import type { RetryPolicy } from '../base/retry.ts';
 /*
  * Names, payloads, options and times of all jobs.
  *
- * The ID of a job is made from its form's ID, and a job is removed as soon as it ends, whatever the outcome. So a form has at most
+ * The ID of a job is made from its form's ID, and a job is removed as soon as it ends, with any outcome. So a form has at most
  * one job in each queue, running, waiting or waiting for a retry: BullMQ does not add a second one with an existing ID. The target,
  * not the job, records what a run did.
  */

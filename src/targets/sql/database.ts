@@ -21,7 +21,7 @@ export interface Connection extends Session {
   freeze(): Promise<void>;
   /** Takes a lock that ends with this process. Returns a function that releases it, or null if another writer has the lock. */
   lock(name: string): Promise<(() => Promise<void>) | null>;
-  /** Removes what was erased from these tables from files and statistics, as far as this user can. */
+  /** Removes data that was erased from these tables from files and statistics, as far as this user can. */
   scrub?(tables: readonly string[]): Promise<void>;
   /** Waits until the files hold nothing that was erased, or rejects. */
   requireScrubbed?(): Promise<void>;

@@ -313,7 +313,7 @@ export const columnsOf = async (session: Session, table: string): Promise<Set<st
 /** What has a name: `other` is, for example, an index. */
 type RelationKind = 'table' | 'view' | 'other';
 
-/** Tables, views, and whatever else keeps a table from getting its name, by name. */
+/** Tables, views, and everything else that keeps a table from getting its name, by name. */
 export async function relationsOf(session: Session): Promise<Map<string, RelationKind>> {
   const rows = await session.query(session.dialect.relationsQuery);
   return new Map(

@@ -68,7 +68,7 @@ const TABLES = ['_mirror_state', '_mirror_entries', '_mirror_versions', '_mirror
 /** Has an erasure's bytes removed from the files, also if its process is killed after this transaction. */
 export const scrubLater = (tx: Session): Promise<void> => writeRecord(tx, SCRUB, 'due');
 
-/** Removes what was erased from the tables of forms, of all or of one, from files and statistics. */
+/** Removes erased data of all forms, or of one table, from files and statistics. */
 export async function scrub(database: Database, place?: string): Promise<void> {
   const places = place === undefined ? await placesIn(database) : [place];
   await database.scrub([...places, '_mirror_versions']);

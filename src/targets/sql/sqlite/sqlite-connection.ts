@@ -153,7 +153,7 @@ export class SqliteConnection implements Connection {
 
   #emptyLog(): void {
     const [result] = this.#db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all();
-    // A reader that is in the way is no error for SQLite.
+    // For a reader that is in the way, SQLite reports no error.
     if (result?.['busy'] === 1) throw Object.assign(new Error('busy'), { errcode: BUSY });
   }
 
