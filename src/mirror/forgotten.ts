@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { printable } from '../base/printable.ts';
 
 /* How a target remembers an erased submission without its ID (L18). */
 
@@ -22,3 +23,7 @@ const SALT_CHARACTERS = Math.ceil((SALT_BYTES * 8) / 6);
 /** The salt for all digests of a form: that of any of them, or a new one before the first. */
 export const saltOf = (digest: string | undefined): string =>
   digest?.slice(0, SALT_CHARACTERS) ?? randomBytes(SALT_BYTES).toString('base64url');
+
+/** Whether a message names one of these submissions. In a message, an ID is printable. */
+export const namesAny = (message: string | null, ids: readonly string[]): boolean =>
+  message !== null && ids.some((id) => message.includes(printable(id)));

@@ -10,6 +10,7 @@ import type {
   OpenForm,
   ReadForm,
   RowQuery,
+  Run,
   Store,
   StoredRow,
 } from '../../src/mirror/port.ts';
@@ -474,6 +475,22 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
         expect(state && accounted(state.tally)).toEqual(new Map([['NEW', 4]]));
         await write((form) => form.erase({ kind: 'remember', ids: ['b'] }));
         expect(done(await commit({ rows: ROWS }))).toMatchObject({ inserted: 1 });
+      });
+
+      it('is not named by recorded runs either', async () => {
+        const failed = (minute: number, error: string): Run => {
+          const startedAtMs = RUN.startedAtMs + minute * 60_000;
+          return { ...RUN, startedAtMs, outcome: 'incomplete', code: 'RUN_INCOMPLETE', error };
+        };
+        await commit({ run: failed(1, 'The list hides some, such as b\u241B.') });
+        await commit({ run: failed(2, 'The list hides some, such as c.') });
+        await write((form) => form.erase({ kind: 'forget', ids: ['b\u001B'] }));
+        const [form] = await store.forms(3);
+        expect(form?.runs.map(({ code, error }) => [code, error])).toEqual([
+          ['RUN_INCOMPLETE', 'The list hides some, such as c.'],
+          ['RUN_INCOMPLETE', null],
+          [null, null],
+        ]);
       });
 
       it('makes no column if the source shows it again', async () => {

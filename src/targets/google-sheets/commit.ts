@@ -52,6 +52,8 @@ export interface Planned<T> {
   /** The rows announced after it, if they are not the written ones. */
   readonly announced?: readonly Announced[];
   readonly run?: Run | undefined;
+  /** The messages of runs that name one of these submissions are removed. */
+  readonly forgets?: readonly string[];
   readonly isShown?: boolean;
   readonly result: T;
 }

@@ -56,7 +56,7 @@ export async function planErasure(
       for (const id of what.ids)
         forgetIn(entries, id, known.rows.get(id), { digest: digestOf(id), atMs });
       const removed = await removeRows(what.ids);
-      return { ...removed, after: { ...removed.after, entries } };
+      return { ...removed, after: { ...removed.after, entries }, forgets: what.ids };
     }
     case 'remember':
       for (const id of what.ids) entries.delete(`forgotten ${digestOf(id)}`);

@@ -9,7 +9,9 @@ import {
   type Erasure,
   type OpenForm,
   Rearranged,
+  type Run,
 } from '../../mirror/port.ts';
+import { namesAny } from '../../mirror/forgotten.ts';
 import { followFields } from '../../mirror/fields.ts';
 import type { Form, Row, SelectedField } from '../../mirror/types.ts';
 import { AnswerTally } from './answer-tally.ts';
@@ -210,7 +212,8 @@ export class SheetForm extends SheetReader implements OpenForm {
       const { rows, entries } = before;
       const counted = { ...before.state, commitUs, tally: tallyOf(rows, entries) };
       const known = { ...before, state: planned.state?.(counted) ?? counted };
-      const { runs = [], questions = [] } = this.#kept ?? {};
+      const { runs: kept = [], questions = [] } = this.#kept ?? {};
+      const runs = kept.map((each) => withoutNamesOf(each, planned.forgets ?? []));
       const document: FormDocument = {
         state: known.state,
         fields: known.fields,
@@ -299,6 +302,9 @@ export class SheetForm extends SheetReader implements OpenForm {
 /** Whether only the name of a commit differs. That is not worth a write: the next one includes it. */
 const isSameDocument = (a: FormDocument, b: FormDocument): boolean =>
   isDeepStrictEqual({ ...a, state: { ...a.state, commitUs: b.state.commitUs } }, b);
+
+const withoutNamesOf = (run: Run, ids: readonly string[]): Run =>
+  namesAny(run.error, ids) ? { ...run, error: null } : run;
 
 /** A field whose header must be written again. */
 const withoutHeader = (field: SheetField): SheetField => ({ ...field, header: null });

@@ -19,6 +19,7 @@ import {
   type Writing,
 } from './dialect.ts';
 import { decodeRow, encodeMore, MORE, ownColumns } from './fields.ts';
+import { forgetInRuns } from './runs.ts';
 import { keepVersions } from './write-rows.ts';
 
 /** The target of an erasure: a form, in a transaction. */
@@ -104,6 +105,7 @@ async function forget(
     `DELETE FROM _mirror_versions WHERE form_id = $1 AND ${among('submission_id', '$2')}`,
     [formId, ids],
   );
+  await forgetInRuns(tx, formId, ids);
   return tx.run(`DELETE FROM ${table} WHERE ${among('id', '$1')}`, [ids]);
 }
 

@@ -1,3 +1,4 @@
+import { namesAny } from '../../mirror/forgotten.ts';
 import type { Run } from '../../mirror/port.ts';
 import {
   change,
@@ -89,4 +90,20 @@ export async function addRun(tx: Session, formId: string, run: Run): Promise<voi
      (SELECT started_at FROM _mirror_runs WHERE form_id = $1 ORDER BY started_at DESC LIMIT 1 OFFSET ${MOST_RUNS}) AS oldest)`,
     [formId],
   );
+}
+
+/** Removes the messages of runs that name one of these submissions. */
+export async function forgetInRuns(
+  tx: Session,
+  formId: string,
+  ids: readonly string[],
+): Promise<void> {
+  const found = await tx.query(
+    'SELECT DISTINCT error FROM _mirror_runs WHERE form_id = $1 AND error IS NOT NULL',
+    [formId],
+  );
+  const errors = found.map((row) => textOf(row['error'])).filter((error) => namesAny(error, ids));
+  if (errors.length === 0) return;
+  const sql = `UPDATE _mirror_runs SET error = NULL WHERE form_id = $1 AND ${tx.dialect.among('error', '$2')}`;
+  await change(tx, sql, [formId, errors]);
 }
