@@ -122,9 +122,10 @@ function learnStatuses({ profile }: Work, statuses: Counts | null, total: number
   else if (sumOf(Object.values(statuses)) === total) profile.learn({ hasStatuses: true });
 }
 
-/** Notes how many fewer submissions the source has than the target accounts for. */
+/** Notes how many rows the source does not show, at least: submissions without a row may be gone, too. */
 function noteTotal(work: Work, total: number): void {
-  work.shortBy = accountedInAll(work.form.state.tally) - total;
+  const { tally } = work.form.state;
+  work.shortBy = accountedInAll(tally) - sumOf(Object.values(tally.unstored)) - total;
 }
 
 /**

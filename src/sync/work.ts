@@ -44,7 +44,7 @@ export interface Work {
   readonly sink: Sink;
   readonly profile: ProfileRecord;
   readonly asked: RunOptions;
-  /** How many fewer submissions the source says the form has than the target accounts for. */
+  /** How many of the target's rows the source no longer counts, at least. */
   shortBy: number;
   /** How many items lists have shown. */
   seen: number;

@@ -143,6 +143,21 @@ describe('L18: forget', () => {
     expect(filesWith(dirname(place.file), [far])).toEqual([]);
   });
 
+  it('L8: is not counted as rows that disappear at once when the source deletes the submissions', async () => {
+    const { run, place, formId, isHeld } = await open();
+    const { store } = place.sandbox;
+    for (let many = store.ids(formId).length; many < 60; many++) store.insert({ formId, data: {} });
+    await expectEnd(run('sync'), 0);
+    const [one = '', ...others] = store.ids(formId);
+    const forgotten = others.slice(0, 25);
+    await expectEnd(run(`forget ${forgotten.join(' ')} --yes`), 0, 'forget 25: done');
+    for (const id of [one, ...forgotten]) store.delete(id);
+    expect(json((await expectEnd(run('sync --json'), 0)).stdout)).toMatchObject({
+      runs: [{ outcome: 'ok', deleted: 1, held: 0 }],
+    });
+    expect(isHeld(one)).toBe(true);
+  });
+
   it('L13: waits for a run that holds the form, and changes nothing before', async () => {
     const { id, place, env, formId, isHeld } = await open();
     await using store = await parseTargetUrl(`sqlite:${place.file}`).open('default');
