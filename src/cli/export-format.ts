@@ -29,12 +29,17 @@ const HARMLESS = new RegExp(
 export const mayBeFormula = (text: string): boolean =>
   FORMULA.test(text) && !HARMLESS.test(text.trimEnd());
 
+const guarded = (text: string): string => (mayBeFormula(text) ? `'${text}` : text);
+
+/** The parts of a text that begin a cell where semicolons or tabs separate cells: quotes after a comma do not count there. */
+const LATER_PARTS = /(?<=[;\t\n\r])[^;\t\n\r]+/g;
+
 /**
  * CSV (RFC 4180) after a byte order mark, without which Excel assumes its own code page. Numbers have all their digits. No answer
- * is nothing between the commas. A text that {@link mayBeFormula} begins with an apostrophe.
+ * is nothing between the commas. A text that {@link mayBeFormula}, and such a part of one, begins with an apostrophe.
  */
 export function csvFormat(names: readonly string[]): ExportFormat {
-  const asText = (text: string): string => (mayBeFormula(text) ? `'${text}` : text);
+  const asText = (text: string): string => guarded(text).replaceAll(LATER_PARTS, guarded);
   const write = (rows: readonly (readonly Cell[])[]): string =>
     stringify(
       rows.map((row) => [...row]),

@@ -9,13 +9,19 @@ import { openMirrored, SLUG } from '../support/mirrored-form.ts';
 
 describe('CSV', () => {
   it('L6: no answer ends a row or a cell, and none begins one with a formula', () => {
-    const texts = ['two\nlines', "x\n=cmd|' /C calc'!A0", '\n=1+1', 'a\rb', 'A;=1+1;B', 'a\tb'];
+    const texts = {
+      'two\n\nlines': 'two\n\nlines',
+      'a\rb': 'a\rb',
+      'a\tb; -5': 'a\tb; -5',
+      // Where semicolons separate cells, only quotes after a semicolon count. These would begin a cell or a row.
+      "x\n=cmd|' /C calc'!A0": "x\n'=cmd|' /C calc'!A0",
+      '\n=1+1': "'\n'=1+1",
+      'A;=1+1;B\r\n\t+A1': "A;'=1+1;B\r\n\t'+A1",
+    };
     const written = csvFormat(['id', 'said\nso']);
     expect(written.head).toBe('\uFEFFid,"said\nso"\r\n');
-    for (const text of texts) {
-      const kept = text.startsWith('\n') ? `'${text}` : text;
+    for (const [text, kept] of Object.entries(texts))
       expect(written.rows([['1', text]])).toBe(`1,"${kept}"\r\n`);
-    }
   });
 
   it('L10: conforms to RFC 4180, and numbers keep all their digits', () => {
@@ -67,8 +73,9 @@ describe('CSV', () => {
   ])('L10: no spreadsheet runs %j, in a cell or a header', (text) => {
     const cell = (line: string): string => line.replace(/^\uFEFF?"?|"?\r\n$/g, '');
     const format = csvFormat([text]);
-    expect(cell(format.head)).toBe(`'${text}`);
-    expect(cell(format.rows([[text]]))).toBe(`'${text}`);
+    const guarded = `'${text.replaceAll(/(?<=[\t\n])=/g, "'=")}`;
+    expect(cell(format.head)).toBe(guarded);
+    expect(cell(format.rows([[text]]))).toBe(guarded);
   });
 
   it.each([
