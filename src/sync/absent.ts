@@ -1,3 +1,4 @@
+import { shellWord } from '../base/printable.ts';
 import type { SubmissionItem } from '../mirror/types.ts';
 import { flagAll, type FormState, liveRows } from '../mirror/form-state.ts';
 import { isIn } from '../mirror/accounting.ts';
@@ -49,7 +50,10 @@ export async function settleAbsent(
     return false;
   }
   await sink.note((state) => ({ ...flagAll(state), isListDoubted: true }));
-  throw new Incomplete('HIDES', `such as ${hidden.key}`);
+  const { key } = hidden;
+  // A service with a trash may show it there for ever.
+  const remedy = `if it was deleted on purpose, forms-mirror forget ${shellWord(key)} removes it here`;
+  throw new Incomplete('HIDES', `such as ${key}; ${remedy}`);
 }
 
 /** How many rows of a form may be marked deleted without a person. Rows deleted since the last agreement count as rows that existed. */

@@ -158,6 +158,22 @@ describe('L18: forget', () => {
     expect(isHeld(one)).toBe(true);
   });
 
+  it('L3: ends the doubt about a submission that was deleted on purpose and answers by its ID for ever', async () => {
+    const { id, run, place } = await open();
+    const { store } = place.sandbox;
+    const trashed = store.get(id);
+    store.delete(id);
+    const get = store.get.bind(store);
+    store.get = (one) => (one === id ? trashed : get(one));
+    const remedy = `(such as ${id}; if it was deleted on purpose, forms-mirror forget ${id} removes it here)`;
+    const first = await expectEnd(run('sync'), 1, 'the list hides submissions');
+    expect(first.stdout).toContain(remedy);
+    expect((await expectEnd(run('sync'), 1)).stdout).toContain(remedy);
+    await expectEnd(run(`forget ${id} --yes`), 0);
+    await expectEnd(run('sync'), 0);
+    expect(filesWith(dirname(place.file), [id])).toEqual([]);
+  });
+
   it('L13: waits for a run that holds the form, and changes nothing before', async () => {
     const { id, place, env, formId, isHeld } = await open();
     await using store = await parseTargetUrl(`sqlite:${place.file}`).open('default');
