@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { systemClock, withinTime } from '../../base/clock.ts';
 import { isAbort, MirrorError } from '../../base/errors.ts';
 import {
   type Dialect,
@@ -29,6 +30,9 @@ export interface Connection extends Session {
   settle?(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** How long a server may take to confirm that a connection ends. */
+export const GOODBYE_MS = 5_000;
 
 /** How to connect to a kind of database. */
 export interface Driver {
@@ -67,7 +71,8 @@ export class Database implements Session, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#turn;
+    // Work that is still under way was given up. A server that hangs must not keep this process from ending.
+    await withinTime(this.#turn, GOODBYE_MS, systemClock);
     this.#isClosed = true;
     const connection = this.#connection;
     this.#connection = undefined;

@@ -4,7 +4,8 @@ import {
   type Connection as MysqlConnection,
   type TypeCast,
 } from 'mysql2';
-import { type Connection, type Driver, lockName, lockSession } from '../database.ts';
+import { systemClock, withinTime } from '../../../base/clock.ts';
+import { type Connection, type Driver, GOODBYE_MS, lockName, lockSession } from '../database.ts';
 import { isTrue, type Param, type SqlRow } from '../dialect.ts';
 import { EXACT, mysqlDialect, type MysqlProduct } from './mysql-dialect.ts';
 import { serverErrno } from './mysql-errors.ts';
@@ -156,7 +157,9 @@ export class MysqlSession implements Connection {
   /** Says goodbye. */
   async close(): Promise<void> {
     if (this.#isLost) return;
-    await new Promise<void>((done) => this.#connection.end(() => done()));
+    const ended = new Promise<void>((done) => this.#connection.end(() => done()));
+    await withinTime(ended, GOODBYE_MS, systemClock);
+    this.#connection.destroy();
   }
 
   async #ask(sql: string, params: readonly Param[]): Promise<unknown> {

@@ -1,12 +1,15 @@
+import { Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { type Connection, type Driver, lockName, lockSession } from '../database.ts';
+import { systemClock, withinTime } from '../../../base/clock.ts';
+import { type Connection, type Driver, GOODBYE_MS, lockName, lockSession } from '../database.ts';
 import { columnsOfEach, type Param, quoted, type SqlRow } from '../dialect.ts';
 import { LOCK_TIMEOUT, postgresDialect } from './postgres-dialect.ts';
 
 /** Values stay the text that the server sends, so numbers keep all their digits. */
 const AS_TEXT = { getTypeParser: () => (value: string) => value };
+const CONNECT_LIMIT_MS = 10_000;
 /** Only this notices a network that silently drops packets. */
 const ANSWER_LIMIT_MS = 600_000;
 
@@ -39,12 +42,18 @@ export const postgresDriver = (url: string, schema: string): Driver => ({
 export class PostgresConnection implements Connection {
   readonly dialect = postgresDialect;
   readonly #client: pg.Client;
+  readonly #socket = new Socket();
   readonly #schema: string;
   readonly #locks = new Set<string>();
   #isLost = false;
 
   private constructor(url: string, schema: string) {
-    this.#client = new pg.Client({ connectionString: url, query_timeout: ANSWER_LIMIT_MS });
+    this.#client = new pg.Client({
+      connectionString: url,
+      connectionTimeoutMillis: CONNECT_LIMIT_MS,
+      query_timeout: ANSWER_LIMIT_MS,
+      stream: () => this.#socket,
+    });
     this.#schema = schema;
     const lose = (): void => void (this.#isLost = true);
     // The next statement reports it.
@@ -111,7 +120,9 @@ export class PostgresConnection implements Connection {
   }
 
   async close(): Promise<void> {
-    await this.#client.end().catch(() => {});
+    const ended = this.#client.end().catch(() => {});
+    await withinTime(ended, GOODBYE_MS, systemClock);
+    this.#socket.destroy();
   }
 }
 
