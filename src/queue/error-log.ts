@@ -25,9 +25,13 @@ export function createErrorLog(logger: Logger, clock: Clock): ErrorListener {
   };
 }
 
+/** The first word of an answer of Redis, such as `OOM` or `WRONGPASS`. */
+const REPLY = /^[A-Z]{3,20}(?= )/;
+
 /** The class and code of a foreign error. Its message may quote a job or an address (L15). */
 function errorName(error: unknown): string {
   if (error instanceof MirrorError) return error.code;
   if (!(error instanceof Error)) return typeof error;
-  return [error.name, errorCode(error)].filter((part) => part !== undefined).join(' ');
+  const reply = error.name === 'ReplyError' ? REPLY.exec(error.message)?.[0] : undefined;
+  return [error.name, reply ?? errorCode(error)].filter((part) => part !== undefined).join(' ');
 }

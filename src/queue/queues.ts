@@ -35,6 +35,8 @@ export interface QueueContext extends QueueOptions {
   readonly stopping: AbortSignal;
   /** Since when the store has not answered; null: it did when last asked. Changed by `readStatus`. */
   awaySinceMs: number | null;
+  /** Since when the store has refused polls; null: it takes them, or another process adds them. Changed by `keepSchedule`. */
+  refusedSinceMs: number | null;
   /** When the next poll is due; null if another process keeps the schedule. Changed by `keepSchedule`. */
   nextPollMs: number | null;
 }

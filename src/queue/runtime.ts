@@ -96,6 +96,7 @@ export async function startQueue(options: QueueOptions): Promise<QueueRuntime> {
     onError,
     stopping: stopping.signal,
     awaySinceMs: null,
+    refusedSinceMs: null,
     nextPollMs: null,
   };
   const running = startWorkers(context);

@@ -30,9 +30,11 @@ export async function keepSchedule(context: QueueContext): Promise<void> {
       // Before the poll is added: it may have ended before the store confirms it.
       context.nextPollMs = nextRunMs(schedule, clock.now());
       await pollNow(context);
+      context.refusedSinceMs = null;
     } catch (error) {
       if (stopping.aborted) return;
       onError(error);
+      context.refusedSinceMs ??= clock.now();
       context.nextPollMs = clock.now() + timings.heartbeatMs;
     }
   }
@@ -50,9 +52,13 @@ export async function pollNow(context: QueueContext): Promise<void> {
   await queue.add(POLL, {}, { ...jobOptions('poll', context.timings), jobId: POLL });
 }
 
-/** The problem that no worker takes a poll that has waited long while none is under way; null: all is well. */
+/** The problem that polls cannot be added, or that no worker takes one that has waited long while none is under way; null: all is well. */
 export async function pollProblem(context: QueueContext): Promise<ProblemFacts | null> {
-  const { timings, clock } = context;
+  const { timings, clock, refusedSinceMs, backend } = context;
+  if (refusedSinceMs !== null) {
+    const message = `The queue (${backend.address}) takes no new jobs, so no run can begin. Its memory or its disk may be full.`;
+    return { code: 'QUEUE_FAILED', message, sinceMs: refusedSinceMs };
+  }
   const job = await queueFor(context, 'poll').getJob(POLL);
   if (job === undefined || job.attemptsStarted > 0) return null;
   if (clock.now() - job.timestamp < timings.lateMs) return null;

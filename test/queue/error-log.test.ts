@@ -34,7 +34,9 @@ describe('the error log', () => {
     onError(leaky);
     onError(new MirrorError('QUEUE_FAILED', 'It does not answer.'));
     onError('s3cret');
-    expect(logged()).toEqual(['Error', 'QUEUE_FAILED', 'string']);
+    const full = "OOM command not allowed when used memory > 'maxmemory'. script: s3cret";
+    onError(Object.assign(new Error(full), { name: 'ReplyError' }));
+    expect(logged()).toEqual(['Error', 'QUEUE_FAILED', 'string', 'ReplyError OOM']);
     expect(lines()).not.toMatch(/s3cret|Jana/);
   });
 });

@@ -135,6 +135,7 @@ export async function produceAt(
     timings: QUICK,
     stopping: new AbortController().signal,
     awaySinceMs: null,
+    refusedSinceMs: null,
     nextPollMs: null,
     async [Symbol.asyncDispose]() {
       await Promise.all(queues.map(({ queue }) => queue.close()));

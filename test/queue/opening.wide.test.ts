@@ -52,6 +52,21 @@ describe.skipIf(redisMissing())('opening Redis', () => {
   afterAll(async () => server.stop());
 
   it.runIf(process.env['TEST_REDIS_URL'] === undefined)(
+    'L17: reports a server that takes no polls because it is full, until it takes them',
+    async () => {
+      const place = { queueUrl: `${server.url}?prefix=full`, dataDir: '/nonexistent' };
+      const queue = await startAt(place, handlers, { schedule: { everyMs: 100 } });
+      const problem = async () => (await queue.status()).problem?.message ?? '';
+      await configure('maxmemory', '1');
+      await expect.poll(problem, SOON).toContain('takes no new jobs');
+      expect(queue.errors).toContain('ReplyError OOM');
+      await configure('maxmemory', '0');
+      await expect.poll(problem, SOON).toBe('');
+      await queue.stop();
+    },
+  );
+
+  it.runIf(process.env['TEST_REDIS_URL'] === undefined)(
     'refuses a server that may lose jobs, and says what to do',
     async () => {
       await configure('maxmemory-policy', 'allkeys-lru');
