@@ -422,6 +422,20 @@ function peopleCases(
     expect(await notesOf()).toEqual([]);
   });
 
+  it('L12: reads the other forms if the rows of one cannot be counted', async () => {
+    for (const slug of ['whole', 'changed'])
+      await write(slug, (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
+    await place().query('ALTER TABLE changed RENAME COLUMN status TO former');
+    await using opened = await store();
+    const forms = await opened.forms();
+    const of = (slug: string) => forms.find(({ state }) => state.slug === slug);
+    expect(of('whole')?.losses).toEqual([]);
+    expect(of('changed')?.losses).toEqual([
+      expect.stringMatching(/^The rows of changed cannot be counted\. .*was dropped, renamed/),
+    ]);
+    await place().query('ALTER TABLE changed RENAME COLUMN former TO status');
+  });
+
   it.each([
     ['pair', 'pair-live', 'pair_live_2'],
     ['couple-live', 'couple', 'couple_2'],

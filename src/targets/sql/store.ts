@@ -108,11 +108,15 @@ export class SqlStore implements Store {
       const made = await readMade(database);
       for (const { state: kept, fields } of held) {
         const isThere = relations.get(kept.place) === 'table';
-        const { state: before, rows } = isThere
-          ? await stateWithRows(database, kept)
-          : { state: kept, rows: {} };
         const columns = columnsIn.get(kept.place) ?? new Set();
-        const losses = lossesOf(before, { isThere, columns, fields, rows });
+        const found = await (
+          isThere ? stateWithRows(database, kept) : Promise.resolve({ state: kept, rows: {} })
+        ).catch(unlessLost);
+        const before = found instanceof MirrorError ? kept : found.state;
+        const losses =
+          found instanceof MirrorError
+            ? [`The rows of ${kept.place} cannot be counted. ${found.message}`]
+            : lossesOf(before, { isThere, columns, fields, rows: found.rows });
         // The next run that opens the form reports the losses and reads the rows again.
         const state = losses.length === 0 ? before : distrust(before);
         const { place } = state;
@@ -301,6 +305,12 @@ const stateLost = (target: string, slug: string): MirrorError =>
       FORGET_AGAIN,
     { retryable: false },
   );
+
+/** The failure of one form, whose table is locked or was changed: the others can be read (L12). Throws if the server is lost. */
+function unlessLost(error: unknown): MirrorError {
+  if (error instanceof MirrorError && error.code !== 'TARGET_UNREACHABLE') return error;
+  throw error;
+}
 
 /** What people removed or changed, one sentence each. */
 function lossesOf(
