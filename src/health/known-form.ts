@@ -58,7 +58,9 @@ export function knownForms({ name, address, value: target }: TargetFacts, facts:
     const agreed = isDropped ? { ...before, formIds: [form.id] } : agreement;
     const claim = claimIn(copy, agreed, nowMs);
     const claimedMs = Date.parse(claim.submissionsAsOf ?? '') || 0;
-    const heardMs = Math.max(claimedMs, last?.endedAtMs ?? 0);
+    // Also if nothing is claimed because people or settings changed the copy since.
+    const polledMs = agreed?.formIds.includes(form.id) === true ? agreed.atMs : 0;
+    const heardMs = newestOf([claimedMs, polledMs, last?.endedAtMs], nowMs);
     const worked = runs.filter(({ outcome }) => outcome !== 'failed').map((run) => run.endedAtMs);
     if (failure?.outcome === 'gone') worked.push(failure.endedAtMs);
     // A newer plan of another process may have forms that this process's plan does not.

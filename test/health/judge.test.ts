@@ -225,6 +225,13 @@ const CASES: Readonly<Record<string, readonly [Situation, string]>> = {
     },
     'ok | a ok; claims 1 min, 1 min, 2 h',
   ],
+  'L17: settings changed since a poll agreed, so nothing is claimed, and nothing is stale': [
+    {
+      a: { ...silent(2 * HOUR), losses: ['Other fields are selected.'] },
+      content: { agreement: agreement(5_000) },
+    },
+    'failed: 1 form: The copy must be read again | a failed [COPY_OUTDATED error]; claims nothing',
+  ],
   'L17: a poll under the right clock dates the claim of the forms that it speaks for': [
     {
       a: silent(-50 * MINUTE),
