@@ -117,7 +117,8 @@ describe('a job', () => {
     const fewer = { ...env, TARGET_FORMS: `${kept.slug},${gone.slug}` };
     await expectEnd(run('sync', fewer), 1);
     await expectEnd(run(`pause --form ${gone.slug}`), 0);
-    const poll = () => jobHandlers(openParts({ ...fewer, PURGE_DELETED_AFTER: '1d' })).poll(signal);
+    const poll = (name = 'PURGE_DELETED_AFTER') =>
+      jobHandlers(openParts({ ...fewer, [name]: '1d' })).poll(signal);
     const deleted = () =>
       [kept, gone, left].flatMap(({ table }) =>
         rows(`SELECT '${table}' AS t FROM ${table} WHERE _deleted_at IS NOT NULL`).map(
@@ -131,6 +132,9 @@ describe('a job', () => {
     expect(deleted()).toEqual([kept.table]);
     await expectEnd(run('sync --full', { ...fewer, PURGE_DELETED_AFTER: '1d' }), 0);
     expect(deleted()).toEqual([]);
+    change(`DROP TABLE ${left.table}`);
+    await poll('PURGE_HISTORY_AFTER');
+    expect(rows(`SELECT name FROM sqlite_schema WHERE name = '${left.table}'`)).toEqual([]);
   });
 
   it("L11: does not select a field that appeared after the plan, nor a form that since got another form's slug", async () => {

@@ -71,7 +71,9 @@ export async function sync(call: CommandCall<SyncFlags>): Promise<ExitCode> {
     },
     signal: stop.signal,
   });
-  if (!dryRun && options.form === undefined)
+  const isComparison =
+    runs.length === 0 || isFull || polls.some(({ syncs }) => syncs.some((job) => job.isComparison));
+  if (isComparison && !dryRun && options.form === undefined)
     await app.upkeepWithoutRuns(app.namesOf(options.target), stop.signal);
   const isWaiting = ({ form: { id } }: FormPlan): boolean =>
     !isPolled || polls.some((poll) => poll.writeBacks.includes(id));
