@@ -31,8 +31,11 @@ export const mayBeFormula = (text: string): boolean =>
 
 const guarded = (text: string): string => (mayBeFormula(text) ? `'${text}` : text);
 
-/** The parts of a text that begin a cell where semicolons or tabs separate cells: quotes after a comma do not count there. */
-const LATER_PARTS = /(?<=[;\t\n\r])[^;\t\n\r]+/g;
+/**
+ * The parts of a text that begin a cell where semicolons or tabs separate cells: quotes after a comma do not count there. The items of
+ * a list (`- one`) stay unchanged: they are common in answers, and no program calculates them.
+ */
+const LATER_PARTS = /(?<=[;\t\n\r])(?![+-] +[^\d\s=@|+-])[^;\t\n\r]+/g;
 
 /**
  * CSV (RFC 4180) after a byte order mark, without which Excel assumes its own code page. Numbers have all their digits. No answer

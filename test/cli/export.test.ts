@@ -12,6 +12,7 @@ describe('CSV', () => {
     const texts = {
       'two\n\nlines': 'two\n\nlines',
       'a\rb': 'a\rb',
+      '\u2022 two:\n- one\n- +1\n-cmd': "\u2022 two:\n- one\n'- +1\n'-cmd",
       'a\tb; -5': 'a\tb; -5',
       // Where semicolons separate cells, only quotes after a semicolon count. These would begin a cell or a row.
       "x\n=cmd|' /C calc'!A0": "x\n'=cmd|' /C calc'!A0",
