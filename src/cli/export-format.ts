@@ -37,12 +37,16 @@ const guarded = (text: string): string => (mayBeFormula(text) ? `'${text}` : tex
  */
 const LATER_PARTS = /(?<=[;\t\n\r])(?![+-] +[^\d\s=@|+-])[^;\t\n\r]+/g;
 
+/** There, quotes at the beginning of a part count. */
+const guardedPart = (part: string): string =>
+  mayBeFormula(part.replace(/^["\p{Z}\p{Cf}]+/u, '')) ? `'${part}` : part;
+
 /**
  * CSV (RFC 4180) after a byte order mark, without which Excel assumes its own code page. Numbers have all their digits. No answer
  * is nothing between the commas. A text that {@link mayBeFormula}, and such a part of one, begins with an apostrophe.
  */
 export function csvFormat(names: readonly string[]): ExportFormat {
-  const asText = (text: string): string => guarded(text).replaceAll(LATER_PARTS, guarded);
+  const asText = (text: string): string => guarded(text).replaceAll(LATER_PARTS, guardedPart);
   const write = (rows: readonly (readonly Cell[])[]): string =>
     stringify(
       rows.map((row) => [...row]),

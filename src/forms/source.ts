@@ -198,8 +198,11 @@ export class Source {
     try {
       const once = this.#unanswered >= PATIENCE;
       const item = await this.submission(id, { once });
-      const isMoved = ![undefined, '', formId].includes(item.submission?.formId);
-      return isMoved ? { kind: 'gone' } : { kind: 'there', item };
+      const named = item.submission?.formId ?? '';
+      if (named === '' || named === formId) return { kind: 'there', item };
+      // The answer may name its own form in another way than lists do.
+      const other = await this.formOrNull(named);
+      return other === null || other.id === formId ? { kind: 'there', item } : { kind: 'gone' };
     } catch (error) {
       if (isGone(error)) return { kind: 'gone' };
       const isOwn = error instanceof MirrorError && error.code.startsWith('FORMS_');

@@ -130,7 +130,9 @@ function* problemsOf(known: KnownForm, around: Surroundings): Generator<Problem>
   }
   if (last?.outcome === 'incomplete') yield problemOf({ code: 'RUN_INCOMPLETE', ...ending });
   if (copy === null) return;
-  const { losses, refilledAtMs, state } = copy;
+  const { failure, losses, refilledAtMs, state } = copy;
+  if (failure !== undefined)
+    yield problemOf({ code: failure.code, message: failure.message, sinceMs: null });
   if (losses.length > 0) {
     const message = `${losses.join(' ')} The copy is not complete until a run has read everything again.`;
     yield problemOf({ code: 'COPY_OUTDATED', message, sinceMs: null });
@@ -142,8 +144,10 @@ function* problemsOf(known: KnownForm, around: Surroundings): Generator<Problem>
   if (state.tally.held > 0) {
     const rows = plural(state.tally.held, 'row is', 'rows are');
     const message = `${rows} missing from the source, more than MAX_DELETE_FRACTION allows at once. None was marked deleted.`;
-    const sinceMs = last?.outcome === 'held' ? last.sinceMs : null;
-    yield problemOf({ code: 'DELETIONS_HELD', message, sinceMs }, acceptance(slug, target));
+    yield problemOf(
+      { code: 'DELETIONS_HELD', message, sinceMs: state.since.held ?? null },
+      acceptance(slug, target),
+    );
   }
 }
 

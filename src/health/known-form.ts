@@ -50,7 +50,7 @@ export function knownForms({ name, address, value: target }: TargetFacts, facts:
     const runs = (copy?.runs ?? []).filter(
       ({ outcome, endedAtMs }) => !SAYS_NOTHING.has(outcome) && !isAhead(endedAtMs, nowMs),
     );
-    const last = lastOf(runs, failure, copy?.state.lately ?? null);
+    const last = lastOf(runs, failure, copy?.state.since ?? {});
     const running = jobs.get(form.id) ?? null;
     const goneMs = copy?.state.goneAtMs ?? (last?.outcome === 'gone' ? last.sinceMs : null);
     const before = earlier[form.id];
@@ -98,10 +98,10 @@ export function knownForms({ name, address, value: target }: TargetFacts, facts:
 export const newestOf = (times: readonly (number | null | undefined)[], nowMs: number): number =>
   Math.max(0, ...times.map((ms) => (isAhead(ms ?? 0, nowMs) ? 0 : (ms ?? 0))));
 
-function lastOf([newest]: readonly Run[], failure: KeptRun | null, lately: FormState['lately']) {
+function lastOf([newest]: readonly Run[], failure: KeptRun | null, since: FormState['since']) {
   if (failure !== null && failure.endedAtMs > (newest?.endedAtMs ?? -1)) return failure;
   if (newest === undefined) return null;
-  const sinceMs = lately?.outcome === newest.outcome ? lately.sinceMs : newest.endedAtMs;
+  const sinceMs = since[newest.outcome] ?? newest.endedAtMs;
   // Another build may have written it.
   const code = problemCode.safeParse(newest.code).data ?? null;
   return { ...newest, code, sinceMs };

@@ -24,6 +24,12 @@ const SALT_CHARACTERS = Math.ceil((SALT_BYTES * 8) / 6);
 export const saltOf = (digest: string | undefined): string =>
   digest?.slice(0, SALT_CHARACTERS) ?? randomBytes(SALT_BYTES).toString('base64url');
 
-/** Whether a message names one of these submissions. In a message, an ID is printable. */
+/** Whether a message names one of these submissions: not as a part of a longer word. In a message, an ID is printable. */
 export const namesAny = (message: string | null, ids: readonly string[]): boolean =>
-  message !== null && ids.some((id) => message.includes(printable(id)));
+  message !== null &&
+  ids.some((id) =>
+    new RegExp(
+      String.raw`(?<![\p{L}\p{N}_-])${RegExp.escape(printable(id))}(?![\p{L}\p{N}_-])`,
+      'u',
+    ).test(message),
+  );

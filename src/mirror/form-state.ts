@@ -27,8 +27,8 @@ export interface FormState {
   readonly outcome: OutcomeName | null;
   /** The problem of the last run, from the catalogue. */
   readonly code: string | null;
-  /** How runs have ended lately, and when the first of them did. Runs that were stopped do not count. Null before the first one. */
-  readonly lately: { readonly outcome: OutcomeName; readonly sinceMs: number } | null;
+  /** Since when runs have ended like this. One that fails says nothing of how the others ended, and one that is stopped nothing at all. */
+  readonly since: Partial<Record<OutcomeName, number>>;
   /** Deletions since the last agreement, which the deletion guard adds up. */
   readonly recentlyDeleted: number;
   /** A submission answered by its ID while the list did not show it. A proven row comparison clears this. */
@@ -97,7 +97,7 @@ export function newFormState(
     goneAtMs: null,
     outcome: null,
     code: null,
-    lately: null,
+    since: {},
     recentlyDeleted: 0,
     isListDoubted: false,
     storedUnder: null,
@@ -150,11 +150,18 @@ export const runEnded = (
   ...state,
   outcome,
   code,
-  lately:
-    outcome === 'stopped' || outcome === state.lately?.outcome
-      ? state.lately
-      : { outcome, sinceMs: endedAtMs },
+  since: sinceAfter(state.since, outcome, endedAtMs),
 });
+
+function sinceAfter(
+  before: FormState['since'],
+  outcome: OutcomeName,
+  endedAtMs: number,
+): FormState['since'] {
+  if (outcome === 'stopped') return before;
+  const own = { [outcome]: before[outcome] ?? endedAtMs };
+  return outcome === 'failed' ? { ...before, ...own } : own;
+}
 
 /** Flags every range as due. */
 export const flagAll = (state: FormState): FormState => ({

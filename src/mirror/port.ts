@@ -65,6 +65,8 @@ export interface StoredForm {
   readonly runs: readonly Run[];
   /** Why the state claims nothing, one sentence for each change that people made. Empty if they made none. */
   readonly losses: readonly string[];
+  /** Why its rows could not be counted, so that the state claims nothing; absent if they could. */
+  readonly failure?: MirrorError;
   /** Notices for a person. */
   readonly notices: readonly TargetNotice[];
   /** Table, view or tab for people to open, in words. */

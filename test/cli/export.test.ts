@@ -17,6 +17,7 @@ describe('CSV', () => {
       // Where semicolons separate cells, only quotes after a semicolon count. These would begin a cell or a row.
       "x\n=cmd|' /C calc'!A0": "x\n'=cmd|' /C calc'!A0",
       '\n=1+1': "'\n'=1+1",
+      'A; "=1+1': `A;' ""=1+1`,
       'A;=1+1;B\r\n\t+A1': "A;'=1+1;B\r\n\t'+A1",
     };
     const written = csvFormat(['id', 'said\nso']);

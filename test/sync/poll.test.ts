@@ -176,6 +176,20 @@ it('L17: finds an import although another process stores a newcomer of it in the
   expect(syncs.map(({ formId, target }) => `${formId} ${target}`)).toContain('frm-1 b');
 });
 
+it('L17: a poll agrees on no statuses while a form has some that no count asks for', async () => {
+  const { source, app, poll } = await openMirror();
+  const onStatuses = async (): Promise<boolean | undefined> => {
+    expect((await poll()).syncs).toEqual([]);
+    return (await AGREEMENT.read((await app.target('default')).store))?.onStatuses;
+  };
+  expect(await onStatuses()).toBe(true);
+  const id = source.byTime('frm-2')[0]?.id ?? '';
+  source.setStatus(id, 'SPAM');
+  await runAll(app, await poll());
+  source.setStatus(id, 'TRASH');
+  expect(await onStatuses()).toBe(false);
+});
+
 it('L12: visits each form of a target that does not answer, and delays no other', async () => {
   const { app, clock, poll, insert } = await openMirror(({ TARGET_URL: file }) => ({
     TARGETS: 'a,b',

@@ -22,10 +22,10 @@ export interface Connection extends Session {
   freeze(): Promise<void>;
   /** Takes a lock that ends with this process. Returns a function that releases it, or null if another writer has the lock. */
   lock(name: string): Promise<(() => Promise<void>) | null>;
-  /** Removes data that was erased from these tables from files and statistics, as far as this user can. */
-  scrub?(tables: readonly string[]): Promise<void>;
-  /** Waits until the files hold nothing that was erased, or rejects. */
-  requireScrubbed?(): Promise<void>;
+  /** Removes erased data from the files; absent if only an administrator can do that. */
+  scrub?(): Promise<void>;
+  /** Rejects unless nothing remains of data that was erased from these tables, as far as this user can see to it. */
+  requireErased?(tables: readonly string[]): Promise<void>;
   /** Writes everything into the files, without their logs. */
   settle?(): Promise<void>;
   close(): Promise<void>;
@@ -168,13 +168,13 @@ export class Database implements Session, AsyncDisposable {
   }
 
   /** See {@link Connection.scrub}. */
-  scrub(tables: readonly string[]): Promise<void> {
-    return this.#inTurn(async (connection) => connection.scrub?.(tables));
+  scrub(): Promise<void> {
+    return this.#inTurn(async (connection) => connection.scrub?.());
   }
 
-  /** Waits until {@link scrub} has taken effect, or rejects. */
-  requireScrubbed(): Promise<void> {
-    return this.#inTurn(async (connection) => connection.requireScrubbed?.());
+  /** See {@link Connection.requireErased}. */
+  requireErased(tables: readonly string[]): Promise<void> {
+    return this.#inTurn(async (connection) => connection.requireErased?.(tables));
   }
 
   /** Writes everything into the files. If that fails, the next run or closing does it. */

@@ -47,7 +47,7 @@ import {
   withColumns,
   withTextColumns,
 } from './fields.ts';
-import { addColumns, type FormRecord, scrub, scrubLater } from './schema.ts';
+import { addColumns, type FormRecord, scrub, scrubLater, TABLES } from './schema.ts';
 import { countTally, effectOf, entriesOf } from './tally.ts';
 import type { ViewKeeper } from './relations.ts';
 
@@ -277,15 +277,15 @@ export class SqlForm implements OpenForm {
         const isNew = done.hasWritten || !this.#isStored(next);
         return { state: next, result: done.applied, isNew };
       });
-    try {
-      return await write(this.#expectsNew ? 'load' : 'upsert');
-    } catch (error) {
+    const applied = await write(this.#expectsNew ? 'load' : 'upsert').catch((error: unknown) => {
       // The batch was undone. Without a refusal, storing it in parts finds nothing.
       const { cause } = error as Error;
       if (this.#database.dialect.describe(cause)?.refused === undefined) throw error;
       this.#expectsNew = false;
       return write('halve');
-    }
+    });
+    await this.#views.catchUp();
+    return applied;
   }
 
   /** Whether the database has these fields and this state, apart from the name of the commit. */
@@ -316,8 +316,10 @@ export class SqlForm implements OpenForm {
       return { state: { ...state, tally: await countTally(tx, state) }, fields, result };
     });
     [this.#fields, this.#wanted] = [fields, null];
-    if (what.kind !== 'purge' || erased > 0) await scrub(this.#database, state.place);
-    if (what.kind !== 'purge') await this.#database.requireScrubbed();
+    if (what.kind !== 'purge' || erased > 0) await scrub(this.#database);
+    // A person asked for these, and waits for the answer.
+    if (what.kind === 'forget' || what.kind === 'columns')
+      await this.#database.requireErased([state.place, ...TABLES]);
     return erased;
   }
 

@@ -17,8 +17,8 @@ interface Made {
   readonly views: Readonly<Record<string, string>>;
   /** By form ID, a digest of the form that the views show: see {@link digestOfForm}. */
   readonly forms: Readonly<Record<string, string>>;
-  /** A sentence for each view that could not be made, by the ID of its form; for a view of all forms, of the first one. */
-  readonly notes: Readonly<Record<string, readonly string[]>>;
+  /** Why a view could not be made, by its name: the rest of a sentence. */
+  readonly notes: Readonly<Record<string, string>>;
 }
 
 const KEPT = 'views';
@@ -31,15 +31,23 @@ export const readMade = async (session: Session): Promise<Made> =>
 
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
-/** The notices about views of a form, as of the last time that they were made. `made`: read once for many forms. */
-export const viewNotices = ({ notes }: Made, formId: string): TargetNotice[] =>
-  (notes[formId] ?? []).map((message) => ({
-    code: 'VIEW_BEHIND',
-    blocks: false,
-    message,
-    remedy:
-      'If it names a view of yours, change or drop that. Close transactions that read our views. The next run tries again.',
-  }));
+/** Whether a view shows only the form with this table. */
+export const isViewOf =
+  (table: string) =>
+  (view: string): boolean =>
+    VIEWS_OF_A_FORM.some((end) => view === table + end);
+
+/** The notices about these views, as of the last time that views were made. */
+export const viewNotices = ({ notes }: Made, isMeant: (view: string) => boolean): TargetNotice[] =>
+  Object.entries(notes)
+    .filter(([view]) => isMeant(view))
+    .map(([view, text]) => ({
+      code: 'VIEW_BEHIND',
+      blocks: false,
+      message: `The view ${view} ${text}`,
+      remedy:
+        'If it names a view of yours, change or drop that. Close transactions that read our views. A later run tries again.',
+    }));
 
 /** A digest of everything that the views of a form depend on. */
 function digestOfForm(form: ViewedForm, history: HistoryKind): string {
@@ -47,21 +55,25 @@ function digestOfForm(form: ViewedForm, history: HistoryKind): string {
   return digestOf(JSON.stringify([slug, name, table, fields, [...columns].toSorted(), history]));
 }
 
-/** How long the views may be out of date while other runs are in progress. */
-const MOST_BEHIND_MS = 10_000;
+/** While other runs are in progress, making views takes at most a tenth of the time. */
+const REST = 10;
+/** How long a view that could not be made waits: each try keeps its readers waiting. */
+const RETRY_MS = 60_000;
 
 /**
- * Keeps the views of a database up to date with its forms. While other runs of this process are in progress, they are made at most every
- * ten seconds: some views show all forms, so each of many first copies would make larger ones.
+ * Keeps the views of a database up to date with its forms. Some views show all forms, so each of many first copies would make larger
+ * ones: while other runs of this process are in progress, views are made for several at a time.
  */
 export class ViewKeeper {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #history: HistoryKind;
-  /** As of the last time. */
   #made = NONE;
+  /** A run has ended whose form they do not show. */
   #isBehind = false;
   #madeAtMs = 0;
+  /** How long that took. */
+  #tookMs = 0;
   /** How many forms this process is writing to. */
   #writers = 0;
 
@@ -84,21 +96,33 @@ export class ViewKeeper {
     };
   }
 
-  /** A run ends. Returns notices about views of the form. */
+  /** A run ends. Returns notices about views of the form, or about all views if it made them. */
   async follow(form: ViewedForm): Promise<TargetNotice[]> {
-    const { formId } = form;
-    if (this.#made.forms[formId] !== digestOfForm(form, this.#history)) this.#isBehind = true;
-    const mayWait =
-      this.#writers > 1 && !hasPassed(this.#madeAtMs, MOST_BEHIND_MS, this.#clock.now());
-    if (this.#isBehind && !mayWait) await this.make();
-    return viewNotices(this.#made, formId);
+    if (this.#made.forms[form.formId] !== digestOfForm(form, this.#history)) this.#isBehind = true;
+    const mayRetry = Object.keys(this.#made.notes).length > 0 && this.#hasPassed(RETRY_MS);
+    if (this.#isBehind ? this.#writers > 1 && !this.#hasRested : !mayRetry)
+      return viewNotices(this.#made, isViewOf(form.table));
+    await this.make();
+    return viewNotices(this.#made, () => true);
   }
 
-  /** Makes the views that are missing or out of date. If one cannot be made, the next run tries again. */
+  /** A run has stored rows, and goes on: others that have ended may be waiting for it. */
+  async catchUp(): Promise<void> {
+    if (this.#isBehind && this.#hasRested) await this.make();
+  }
+
+  /** Makes the views that are missing or out of date. If one cannot be made, a later run tries again. */
   async make(): Promise<void> {
+    const startMs = this.#clock.now();
     this.#made = await this.#database.transaction((tx) => makeViews(tx, this.#history));
-    this.#isBehind = Object.keys(this.#made.notes).length > 0;
+    this.#isBehind = false;
     this.#madeAtMs = this.#clock.now();
+    this.#tookMs = this.#madeAtMs - startMs;
+  }
+
+  /** The record was read: another process may have made views. */
+  note(made: Made): void {
+    this.#made = made;
   }
 
   /** Has all views of a form made again: views follow a table or column that people rename, and would still show its contents. */
@@ -109,6 +133,14 @@ export class ViewKeeper {
     if (known === undefined) return;
     this.#made = { ...made, forms };
     await writeRecord(tx, KEPT, this.#made, true);
+  }
+
+  get #hasRested(): boolean {
+    return this.#hasPassed(REST * this.#tookMs);
+  }
+
+  #hasPassed(ms: number): boolean {
+    return hasPassed(this.#madeAtMs, ms, this.#clock.now());
   }
 }
 
@@ -131,13 +163,7 @@ async function makeViews(tx: Session, history: HistoryKind): Promise<Made> {
   const gone = [...known.keys()].filter((name) => !wanted.has(name)).toReversed();
   const open = [...wanted].filter((view) => !isMade(view));
   if (gone.length + open.length === 0 && isDeepStrictEqual(before.forms, shown)) return before;
-  const notes = new Map<string, string[]>();
-  const note = (view: string, text: string): void => {
-    const [first] = forms;
-    const own = forms.find(({ table }) => VIEWS_OF_A_FORM.some((end) => view === table + end));
-    const { formId = '' } = own ?? first ?? {};
-    notes.set(formId, [...(notes.get(formId) ?? []), `The view ${view} ${text}`]);
-  };
+  const notes: Record<string, string> = {};
   const isOurs = (name: string): boolean =>
     !relations.has(name) || (known.has(name) && relations.get(name) === 'view');
   const next = new Map(known);
@@ -147,7 +173,7 @@ async function makeViews(tx: Session, history: HistoryKind): Promise<Made> {
   const failed = (view: string, what: string, error: unknown): void => {
     const { message, detail = '' } = error as Error & { readonly detail?: string };
     const why = [message, ...detail.split('\n').filter((line) => line !== '')].join('; ');
-    note(view, `${what}: ${why}`);
+    notes[view] = `${what}: ${why}`;
   };
   const drop = async (name: string): Promise<unknown> =>
     dialect.dropView?.(tx, name) ?? tx.run(`DROP VIEW IF EXISTS ${quoted(name)}`);
@@ -160,10 +186,8 @@ async function makeViews(tx: Session, history: HistoryKind): Promise<Made> {
     }
   for (const [name, sql] of open) {
     if (!isOurs(name)) {
-      note(
-        name,
-        'was not made: a table, view or index of yours has that name. To get ours, rename or drop it.',
-      );
+      notes[name] =
+        'was not made: a table, view or index of yours has that name. To get ours, rename or drop it.';
       next.delete(name);
       continue;
     }
@@ -178,7 +202,7 @@ async function makeViews(tx: Session, history: HistoryKind): Promise<Made> {
   const made = {
     views: Object.fromEntries(next),
     forms: shown,
-    notes: Object.fromEntries(notes),
+    notes,
   };
   await writeRecord(tx, KEPT, made, true);
   const ours = new Set([...next.keys(), ...forms.map(({ table }) => table)]);

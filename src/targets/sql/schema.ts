@@ -63,20 +63,23 @@ export async function readSchema(database: Database): Promise<'none' | 'ours' | 
 }
 
 const RECORDS = '_mirror_records';
-const TABLES = ['_mirror_state', '_mirror_entries', '_mirror_versions', '_mirror_runs', RECORDS];
+/** The mirror's own tables. */
+export const TABLES = [
+  '_mirror_state',
+  '_mirror_entries',
+  '_mirror_versions',
+  '_mirror_runs',
+  RECORDS,
+];
 
 /** Has an erasure's bytes removed from the files, also if its process is killed after this transaction. */
 export const scrubLater = (tx: Session): Promise<void> => writeRecord(tx, SCRUB, 'due');
 
-/** Removes erased data of all forms, or of one table, from files and statistics. */
-export async function scrub(database: Database, place?: string): Promise<void> {
-  const places = place === undefined ? await placesIn(database) : [place];
-  await database.scrub([...places, '_mirror_versions']);
+/** Removes the bytes of erasures from the files. */
+export async function scrub(database: Database): Promise<void> {
+  await database.scrub();
   await database.run('DELETE FROM _mirror_records WHERE name = $1', [SCRUB]);
 }
-
-const placesIn = async (session: Session): Promise<string[]> =>
-  (await formRecords(session)).map(({ state }) => state.place);
 
 const otherSchema = ({ place }: Database): MirrorError =>
   new MirrorError(

@@ -19,6 +19,7 @@ import {
   liveRows,
   newFormState,
   type Tally,
+  withdrawClaims,
 } from '../../mirror/form-state.ts';
 import type { Database } from './database.ts';
 import {
@@ -34,7 +35,7 @@ import {
 import { ownColumns } from './fields.ts';
 import { SqlForm, type SqlStoreOptions } from './form.ts';
 import { formSnapshot } from './snapshot.ts';
-import { readMade, ViewKeeper, viewNotices } from './relations.ts';
+import { isViewOf, readMade, ViewKeeper, viewNotices } from './relations.ts';
 import { newestRuns } from './runs.ts';
 import {
   createTable,
@@ -106,29 +107,32 @@ export class SqlStore implements Store {
       const places = held.map(({ state }) => state.place);
       const columnsIn = await columnsOfEach(database, places);
       const made = await readMade(database);
+      this.#views.note(made);
+      const first = held.find(({ state }) => state.goneAtMs === null)?.state;
       for (const { state: kept, fields } of held) {
-        const isThere = relations.get(kept.place) === 'table';
-        const columns = columnsIn.get(kept.place) ?? new Set();
-        const found = await (
-          isThere ? stateWithRows(database, kept) : Promise.resolve({ state: kept, rows: {} })
-        ).catch(unlessLost);
-        const before = found instanceof MirrorError ? kept : found.state;
-        const losses =
-          found instanceof MirrorError
-            ? [`The rows of ${kept.place} cannot be counted. ${found.message}`]
-            : lossesOf(before, { isThere, columns, fields, rows: found.rows });
-        // The next run that opens the form reports the losses and reads the rows again.
-        const state = losses.length === 0 ? before : distrust(before);
-        const { place } = state;
-        forms.push({
-          state,
+        const { formId, place } = kept;
+        const isMeant = (view: string): boolean =>
+          isViewOf(place)(view) || (kept === first && !places.some((each) => isViewOf(each)(view)));
+        const known = {
           fields,
-          runs: runsById.get(state.formId) ?? [],
-          losses,
-          notices: viewNotices(made, state.formId),
+          runs: runsById.get(formId) ?? [],
+          notices: viewNotices(made, isMeant),
           location: `table ${place}, view ${place}_labelled`,
           place: { table: place },
-        });
+        };
+        const isThere = relations.get(place) === 'table';
+        const columns = columnsIn.get(place) ?? new Set();
+        try {
+          const { state, rows } = isThere
+            ? await stateWithRows(database, kept)
+            : { state: kept, rows: {} };
+          const losses = lossesOf(state, { isThere, columns, fields, rows });
+          // The next run that opens the form reports the losses and reads the rows again.
+          forms.push({ ...known, state: losses.length === 0 ? state : distrust(state), losses });
+        } catch (error) {
+          const failure = unlessLost(error);
+          forms.push({ ...known, state: withdrawClaims(kept), losses: [], failure });
+        }
       }
       return forms;
     });

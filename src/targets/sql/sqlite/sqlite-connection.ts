@@ -134,7 +134,7 @@ export class SqliteConnection implements Connection {
   }
 
   /** Until a reader's snapshot ends, the file has what the reader sees. */
-  async requireScrubbed(): Promise<void> {
+  async requireErased(): Promise<void> {
     try {
       await this.#patiently(() => this.#emptyLog());
     } catch (error) {
