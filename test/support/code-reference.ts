@@ -20,7 +20,7 @@ export const NOTICES: Readonly<Record<NoticeCode, readonly [meaning: string, rem
   ],
   VIEW_BEHIND: [
     'A view could not be replaced and lacks new forms or fields.',
-    'Close transactions that hold it, and change or drop views of yours that keep a column of it. The next run tries again.',
+    'Close transactions that hold it, and change or drop views of yours that keep a column of it. A later run tries again.',
   ],
   UNSELECTED_ANSWERS: [
     'Columns may still contain answers that the settings do not allow: of fields that are not selected, or plain ones of fields that are to be hashed in a form that no run writes to.',

@@ -335,8 +335,8 @@ const FAULTS: Readonly<Record<string, Omit<Break, 'law' | 'name'>>> = {
   },
   'L17: rows that people removed are not noticed': {
     file: 'src/targets/sql/store.ts',
-    find: 'const state = losses.length === 0 ? before : distrust(before);',
-    replace: 'const state = losses.length === 0 ? before : before; losses.length = 0;',
+    find: 'state: losses.length === 0 ? state : distrust(state), losses });',
+    replace: 'state: losses.length === 0 ? state : { ...state }, losses: [] });',
   },
   'L17: sync exits with 0 although a run failed': {
     file: 'src/cli/sync.ts',
@@ -355,8 +355,8 @@ const FAULTS: Readonly<Record<string, Omit<Break, 'law' | 'name'>>> = {
   },
   'L17: the views of a new form are never made': {
     file: 'src/targets/sql/relations.ts',
-    find: 'if (this.#isBehind && !mayWait) await this.make();',
-    replace: 'if (this.#isBehind && mayWait && this.#writers < 0) await this.make();',
+    find: 'await this.make(); return viewNotices(this.#made, () => true);',
+    replace: 'return [];',
     and: {
       file: 'src/targets/sql/relations.ts',
       find: 'if (this.#writers > 0 || !this.#isBehind) return;',
