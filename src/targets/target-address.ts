@@ -23,8 +23,6 @@ export interface Address {
   readonly place: string;
   /** How securely it is reached. */
   readonly transport: Transport;
-  /** The file, if the target is one. */
-  readonly file?: string;
   /** Opens it under the name from the settings. Loads only the driver of its kind, and connects at first use. */
   open(name: string, options?: OpenTargetOptions): Promise<Store>;
 }
