@@ -25,16 +25,14 @@ export function serverUrl(text: string): URL {
 
 /** How a server is reached, according to its address. */
 export interface Transport {
-  /** Without a port, in lower case; undefined for a place on this machine. Contains no user and no password. */
-  readonly host: string | undefined;
-  /** More servers that the address names; absent if there are none. */
-  readonly others?: readonly string[];
+  /** Without ports, in lower case; empty for a place on this machine. Contains no user and no password. */
+  readonly hosts: readonly string[];
   /** The risks of this connection, each as part of a sentence after the setting's name, without a period. */
   readonly weaknesses: readonly string[];
 }
 
 /** A place on this machine: a file, a Unix socket, a loopback address. */
-export const LOCAL: Transport = { host: undefined, weaknesses: [] };
+export const LOCAL: Transport = { hosts: [], weaknesses: [] };
 
 /** A host as in messages and settings: in lower case, without the brackets of IPv6. */
 export const plainHost = (host: string): string => host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
@@ -53,7 +51,7 @@ export function requireSpelling({ searchParams }: URL, name: string): void {
 /** The transport of an address at `host`, which may be a path to a Unix socket. */
 export function transportTo(host: string, weaknesses: readonly string[]): Transport {
   const name = plainHost(host);
-  return name.startsWith('/') || isLoopback(name) ? LOCAL : { host: name, weaknesses };
+  return name.startsWith('/') || isLoopback(name) ? LOCAL : { hosts: [name], weaknesses };
 }
 
 /** The risk of a connection to a database without TLS, or without a check of the certificate. */
@@ -67,7 +65,7 @@ const WITH_TLS = new Set(['require', 'verify-ca', 'verify-full']);
 export function postgresTransport(url: URL): Transport {
   const host = optionOf(url, 'host') || decoded(url.hostname);
   if (host === '')
-    return { host: '', weaknesses: ['names no host: write it, localhost for this machine'] };
+    return { hosts: [''], weaknesses: ['names no host: write it, localhost for this machine'] };
   const mode = optionOf(url, 'sslmode') ?? '';
   // In libpq, `require` encrypts but checks nothing, unless an authority is named; an empty name does not count.
   const isUnchecked =
@@ -76,27 +74,6 @@ export function postgresTransport(url: URL): Transport {
     !optionOf(url, 'sslrootcert');
   const isSafe = WITH_TLS.has(mode) && !isUnchecked;
   return transportTo(host, isSafe ? [] : [unsafe('sslmode=verify-full', 'sslrootcert')]);
-}
-
-/** How a Redis is reached, and the sentinels that name it, read as the driver does. */
-export function redisTransport(url: URL): Transport {
-  if (optionOf(url, 'path')) return LOCAL;
-  const weaknesses: string[] = [];
-  if (!url.protocol.startsWith('rediss')) {
-    weaknesses.push('does not ask for TLS, so others could read the password: write rediss://');
-  }
-  // The one in the address wins.
-  const password = decoded(url.password) || (optionOf(url, 'password') ?? '');
-  if (password.trim() === '') {
-    weaknesses.push('holds no password, so anyone who reaches the server could add jobs: set one');
-  }
-  const main = decoded(url.hostname) || optionOf(url, 'host') || 'localhost';
-  if (!url.protocol.endsWith('+sentinel:')) return transportTo(main, weaknesses);
-  // Sentinels may name a master on another machine, so even a sentinel on this machine is not local.
-  const hosts = url.searchParams.getAll('sentinel').map((text) => {
-    return plainHost(URL.parse(`redis://${text}`)?.hostname ?? '');
-  });
-  return { host: plainHost(main), others: hosts, weaknesses };
 }
 
 /** A decoded part of an address: `%2Frun%2Fpostgresql` is a path to a socket, `p%40ss` a password. An invalid escape stays unchanged. */

@@ -6,12 +6,14 @@ import { DEFAULT_RETRY, withRetry } from '../base/retry.ts';
 import {
   AddressError,
   decoded,
+  LOCAL,
+  optionOf,
   plainHost,
   postgresTransport,
-  redisTransport,
   requireSpelling,
   serverUrl,
   type Transport,
+  transportTo,
 } from '../base/transport.ts';
 import type { ErrorListener } from './error-log.ts';
 
@@ -96,9 +98,24 @@ export function parseQueueUrl(text: string): URL {
   return url;
 }
 
-/** How securely the queue at an address is reached. */
-export const queueTransport = (url: URL): Transport =>
-  backendKindOf(url) === 'redis' ? redisTransport(url) : postgresTransport(url);
+/** How securely the queue at an address is reached, read as the driver does. */
+export function queueTransport(url: URL): Transport {
+  if (backendKindOf(url) === 'postgres') return postgresTransport(url);
+  if (optionOf(url, 'path')) return LOCAL;
+  const weaknesses: string[] = [];
+  if (!url.protocol.startsWith('rediss')) {
+    weaknesses.push('does not ask for TLS, so others could read the password: write rediss://');
+  }
+  // The one in the address wins.
+  const password = decoded(url.password) || (optionOf(url, 'password') ?? '');
+  if (password.trim() === '') {
+    weaknesses.push('holds no password, so anyone who reaches the server could add jobs: set one');
+  }
+  const { sentinels } = sentinelOptions(url) ?? {};
+  // Sentinels may name a master on another machine, so even a sentinel on this machine is not local.
+  if (sentinels !== undefined) return { hosts: sentinels.map(({ host }) => host), weaknesses };
+  return transportTo(decoded(url.hostname) || optionOf(url, 'host') || 'localhost', weaknesses);
+}
 
 /**
  * The driver's options for `redis+sentinel://:password@host:26379/master?sentinel=other:26379` (`rediss+…` for TLS). Undefined for the

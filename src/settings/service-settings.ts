@@ -167,13 +167,12 @@ const plaintextHosts = (reader: SettingsReader): ReadonlySet<string> =>
 /** Complains about each weakness of a connection to another machine, unless ALLOW_PLAINTEXT names its host. */
 export function requireSafeTransport(
   reader: SettingsReader,
-  { host: first, others = [], weaknesses }: Transport,
+  { hosts, weaknesses }: Transport,
   name: SettingName,
   target?: string,
 ): void {
-  if (first === undefined) return;
   const allowed = plaintextHosts(reader);
-  const host = [first, ...others].find((one) => !allowed.has(one));
+  const host = hosts.find((one) => !allowed.has(one));
   if (host === undefined) return;
   const permission =
     host === '' || looksLikeKey(host)

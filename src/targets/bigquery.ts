@@ -83,7 +83,7 @@ export function parseBigQueryUrl(url: string): BigQueryAddress {
   return {
     shown: place,
     place,
-    transport: { host: HOST, weaknesses: [] },
+    transport: { hosts: [HOST], weaknesses: [] },
     connection,
     open: sqlOpener(place, async (clock, { google = {}, onBilled }) => {
       const { bigQueryDriver } = await loadDriver();

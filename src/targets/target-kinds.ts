@@ -64,7 +64,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
         shown,
         place: shown,
         // Google's client only speaks https; a stand-in has a setting of its own.
-        transport: { host: 'sheets.googleapis.com', weaknesses: [] },
+        transport: { hosts: ['sheets.googleapis.com'], weaknesses: [] },
         async open(name, { clock = systemClock, google } = {}) {
           const { openSheetStore } = await import('./google-sheets/store.ts');
           return openSheetStore(spreadsheetId, { ...google, name, clock });
