@@ -1,23 +1,15 @@
 import { distance } from 'fastest-levenshtein';
 
-/** A name that someone may have meant, and its aliases: a label, a title. */
-export interface NamedThing {
-  readonly name: string;
-  readonly aliases?: readonly string[];
-}
-
 /** More typing mistakes than this make another name, because IDs with many digits resemble each other. */
 const MOST_SLIPS = 2;
 
 /**
- * The name that `wanted` most likely means: it, or an alias of it, differs by at most two typing mistakes. Undefined if there is
- * none, because a wrong guess misleads.
+ * The name that `wanted` most likely means: it differs by at most two typing mistakes. Undefined if there is none, because a wrong
+ * guess misleads.
  */
-export function nearestName(wanted: string, things: readonly NamedThing[]): string | undefined {
+export function nearestName(wanted: string, names: Iterable<string>): string | undefined {
   const plain = plainly(wanted);
-  const near = things.flatMap(({ name, aliases = [] }) =>
-    [name, ...aliases].map((called) => ({ name, edits: distance(plain, plainly(called)) })),
-  );
+  const near = Array.from(names, (name) => ({ name, edits: distance(plain, plainly(name)) }));
   const [best] = near.toSorted((a, b) => a.edits - b.edits);
   if (best === undefined || best.edits > Math.min(MOST_SLIPS, (plain.length - 1) / 2))
     return undefined;

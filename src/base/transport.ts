@@ -43,7 +43,7 @@ export const optionOf = ({ searchParams }: URL, name: string): string | undefine
 
 /** Throws {@link AddressError} for a misspelling of this option, which a driver would ignore. */
 export function requireSpelling({ searchParams }: URL, name: string): void {
-  const near = (given: string): boolean => nearestName(given, [{ name }]) !== undefined;
+  const near = (given: string): boolean => nearestName(given, [name]) !== undefined;
   const slip = [...searchParams.keys()].find((given) => given !== name && near(given));
   if (slip !== undefined) throw new AddressError(`has ?${slip}=: did you mean ?${name}=?`);
 }

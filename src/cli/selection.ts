@@ -90,9 +90,11 @@ function formCalled<T extends FormIdentity>(listed: readonly T[], wanted: string
 export function requireForm<T extends FormIdentity>(forms: readonly T[], wanted: string): T {
   const form = formCalled(forms, wanted);
   if (form !== undefined) return form;
-  const things = forms.map(({ id, slug, name }) => ({ name: slug, aliases: [id, name] }));
-  const near = nearestName(wanted, things);
-  const hint = near === undefined ? '' : ` Did you mean ${near}?`;
+  const slugs = new Map(
+    forms.flatMap(({ id, slug, name }) => [slug, id, name].map((each) => [each, slug])),
+  );
+  const near = nearestName(wanted, slugs.keys());
+  const hint = near === undefined ? '' : ` Did you mean ${slugs.get(near)}?`;
   throw new MirrorError('USAGE', `There is no form ${wanted}: ${theForms(forms)}.${hint}`);
 }
 

@@ -29,13 +29,12 @@ export function misspeltVariables(
   targets: readonly string[],
 ): SettingMistake[] {
   const known = knownVariables(targets);
-  const things = [...known.keys()].map((name) => ({ name }));
   return [...variables].flatMap(([name, { ours }]): SettingMistake[] => {
     const isOurs = OUR_PREFIXES.test(name) || (ours && !OF_CONTAINERS.test(name));
     if (known.has(name)) return [];
     const isTargets = /^TARGET_/i.test(name);
     const what = `is not a setting${isTargets ? ', nor one of a target in TARGETS' : ''}`;
-    const near = nearestName(name, things) ?? '';
+    const near = nearestName(name, known.keys()) ?? '';
     const setting = known.get(near);
     const isMeant = !OF_OTHERS.test(name) && slips(name.toUpperCase(), near) <= near.length / 6;
     if (setting !== undefined && (isOurs || isMeant)) {

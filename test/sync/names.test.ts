@@ -106,7 +106,7 @@ describe('names in the settings that match nothing', () => {
 
 describe('the nearest name', () => {
   it('does not exist if no name is near', () => {
-    const forms = ['prihlaska-na-pozici', 'contact'].map((name) => ({ name }));
+    const forms = ['prihlaska-na-pozici', 'contact'];
     expect(nearestName('nosuch', forms)).toBeUndefined();
     expect(nearestName('--', forms)).toBeUndefined();
     expect(nearestName('kontakt', forms)).toBe('contact');
