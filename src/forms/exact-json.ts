@@ -1,5 +1,5 @@
 import { keepDigits, parseNumber } from '../mirror/json.ts';
-import { ExactNumber, type Json } from '../mirror/types.ts';
+import type { Json } from '../mirror/types.ts';
 
 /** Matches a value that may be a longer number, or that has an exponent. A match inside a text costs only time. */
 const MAY_BE_ROUNDED = /[:,[]\s*-?\d(?:[\d.]{15}|[\d.]*[eE])/;
@@ -27,10 +27,3 @@ export function parseExactJson(text: string): Json {
     return JSON.parse(text.replace(TEXT_OR_LONG_NUMBER, quoted)) as Json;
   }
 }
-
-/** Whether this is a JSON object as {@link parseExactJson} makes them. */
-export const isJsonObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' &&
-  value !== null &&
-  !Array.isArray(value) &&
-  !(value instanceof ExactNumber);

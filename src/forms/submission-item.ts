@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { canonicalTime } from '../mirror/canonical-time.ts';
-import { decimalText, isTooDeep, TOO_DEEP } from '../mirror/json.ts';
+import { decimalText, isJsonObject, isTooDeep, TOO_DEEP } from '../mirror/json.ts';
 import { type Answers, ExactNumber, type SubmissionItem } from '../mirror/types.ts';
-import { isJsonObject } from './exact-json.ts';
 
 /** Longer IDs fit no primary key, and longer statuses no index (PostgreSQL: a third of a page). */
 const MAX_LENGTH = 500;

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { decimalText } from '../mirror/json.ts';
+import { decimalText, isJsonObject } from '../mirror/json.ts';
 import { ExactNumber, type Form, type FormField } from '../mirror/types.ts';
 import { MAX_FIELD_ID } from '../mirror/fields.ts';
-import { isJsonObject } from './exact-json.ts';
 
 /*
  * The wire shapes of the Forms API. Unknown fields are ignored. Fields that the mirror does not need are optional,

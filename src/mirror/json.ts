@@ -101,6 +101,13 @@ export function keepDigits(_key: string, value: unknown, context?: { source?: st
   return parseNumber(context.source) ?? context.source;
 }
 
+/** Whether a parsed value is an object, and neither a list nor an {@link ExactNumber}. */
+export const isJsonObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !(value instanceof ExactNumber);
+
 function canonical(value: Json): string {
   if (typeof value === 'number' || value instanceof ExactNumber) return decimalText(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { parseJson } from '../mirror/json.ts';
-import { answerOf, ExactNumber, type Json, STATUSES } from '../mirror/types.ts';
+import { isJsonObject, parseJson } from '../mirror/json.ts';
+import { answerOf, type Json, STATUSES } from '../mirror/types.ts';
 import { jsonReply, type Reply } from './reply.ts';
 import { fieldsOf, type FormsStore, type SandboxForm, type StoredSubmission } from './store.ts';
 
@@ -132,7 +132,7 @@ function submit(request: ApiRequest, store: FormsStore, slug: string): Reply {
   const form = store.formBySlug(slug);
   if (!form) throw new Problem(404, 'There is no such form.');
   const { data } = readBody(request);
-  if (!isObject(data)) {
+  if (!isJsonObject(data)) {
     throw new Problem(400, 'The submission is not valid.', [
       { field: 'data', message: 'must be an object of answers by field ID' },
     ]);
@@ -153,17 +153,11 @@ function existing(store: FormsStore, id: string): StoredSubmission {
   return submission;
 }
 
-const isObject = (value: Json | undefined): value is { readonly [key: string]: Json } =>
-  typeof value === 'object' &&
-  value !== null &&
-  !Array.isArray(value) &&
-  !(value instanceof ExactNumber);
-
 function readBody({ body, contentType }: ApiRequest): { readonly [key: string]: Json } {
   if (contentType?.split(';')[0]?.trim().toLowerCase() !== 'application/json')
     throw new Problem(400, 'The body must be sent as application/json.');
   const value = parseJson(body);
-  if (!isObject(value)) throw new Problem(400, 'The body must be a JSON object.');
+  if (!isJsonObject(value)) throw new Problem(400, 'The body must be a JSON object.');
   return value;
 }
 
