@@ -1,28 +1,17 @@
 import { join } from 'node:path';
 import type { HistoryKind } from '../mirror/port.ts';
-import { type FieldSelection, parseSelection } from '../mirror/selection.ts';
+import { parseSelection } from '../mirror/selection.ts';
+import type { NamingSettings } from '../sync/names.ts';
 import { parseTargetUrl, type TargetAddress } from '../targets/target-kinds.ts';
 import { requireSafeTransport } from './service-settings.ts';
 import type { SettingsReader } from './settings-reader.ts';
 import { type SettingName, variableOf } from './settings-table.ts';
 
 /** A target into which forms are mirrored. */
-export interface TargetSettings {
-  /** As in TARGETS, in lower case; `default` if unnamed. */
-  readonly name: string;
+export interface TargetSettings extends NamingSettings {
   readonly address: TargetAddress;
-  /** Form IDs or slugs. */
-  readonly forms: '*' | readonly string[];
-  /** Undefined if TARGET_FIELDS is not set: then nothing may leave the source (L11). */
-  readonly selection: FieldSelection | undefined;
   /** The history that it keeps, if it is a database. */
   readonly history: HistoryKind;
-  /** The variables that they come from, for messages. */
-  readonly variables: {
-    readonly forms: string;
-    readonly fields: string;
-    readonly hashFields: string;
-  };
 }
 
 /**

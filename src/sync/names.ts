@@ -25,11 +25,12 @@ export function choosesForm(choice: FormChoice, form: Pick<FormIdentity, 'id' | 
 
 /** The settings of a target that name forms and fields. */
 export interface NamingSettings {
+  /** As in TARGETS, in lower case; `default` if unnamed. */
   readonly name: string;
   readonly forms: FormChoice;
-  /** Undefined when no fields are selected. */
+  /** Undefined if TARGET_FIELDS is not set: then nothing may leave the source (L11). */
   readonly selection: FieldSelection | undefined;
-  /** The variables that they come from. */
+  /** The variables that they come from, for messages. */
   readonly variables: Readonly<Record<NameList, string>>;
 }
 
