@@ -17,7 +17,7 @@ import type { Form, FormIdentity } from './mirror/types.ts';
 import { longestGapMs } from './queue/schedule.ts';
 import type { TargetSettings } from './settings/target-settings.ts';
 import type { SyncEvents } from './sync/events.ts';
-import { type FormPlan, type MirrorPlan, Planner, type PlanningOptions } from './sync/planner.ts';
+import { type MirrorPlan, type Place, Planner, type PlanningOptions } from './sync/planner.ts';
 import { dryRun } from './sync/dry-run.ts';
 import { poll, type PollReport, type SyncJob } from './sync/poll.ts';
 import { upkeep, upkeepWithoutRuns } from './sync/purge.ts';
@@ -172,12 +172,11 @@ export class App implements AsyncDisposable {
   }
 
   /** Clears SLUG_REUSED, because no run reports that a slug belongs to its form again, or no longer to another one. */
-  async #forgetReuse({ forms }: MirrorPlan): Promise<void> {
+  async #forgetReuse({ places }: MirrorPlan): Promise<void> {
     const kept = await this.dataDir.kept().catch(() => undefined);
     for (const { target, address, form, code } of kept?.runs ?? []) {
       if (code !== 'SLUG_REUSED') continue;
-      const now = forms.find((plan) => plan.form.id === form.id);
-      if (now?.targets.includes(target) !== true)
+      if (!places.some((place) => place.form.id === form.id && place.target === target))
         await this.#keep(this.dataDir.runs.of(target, address, form.id).remove());
     }
   }
@@ -186,8 +185,8 @@ export class App implements AsyncDisposable {
    * One poll: asks the workspace as a whole, and finds which forms of which targets need a run. Rejects with CANCELLED, and with
    * FORMS_UNAUTHORIZED.
    */
-  async poll(forms: readonly FormPlan[], signal: AbortSignal): Promise<PollReport> {
-    const plan = { forms, listed: this.planner.planned?.listed ?? [] };
+  async poll(places: readonly Place[], signal: AbortSignal): Promise<PollReport> {
+    const plan = { places, listed: this.planner.planned?.listed ?? [] };
     const open = (name: string): Promise<Target> => this.target(name);
     const report = await poll(this.#mirror, plan, open, this.config.rule, signal);
     const noted = report.settled.map((run) =>
@@ -248,7 +247,7 @@ export class App implements AsyncDisposable {
     work: (target: Target, form: FormIdentity) => Promise<RunReport>,
   ): Promise<RunReport> {
     const { clock, events } = this;
-    const planned = this.planner.planned?.forms.find(({ form }) => form.id === formId);
+    const planned = this.planner.planned?.places.find(({ form }) => form.id === formId);
     const form = planned?.form ?? { id: formId, slug: formId, name: formId };
     const startedAtMs = clock.now();
     let report: RunReport;
@@ -265,7 +264,7 @@ export class App implements AsyncDisposable {
 
   /** Throws USAGE for a form that neither the last plan, the target nor the source has. */
   async #requireForm(formId: string, target: string, signal: AbortSignal): Promise<void> {
-    if (this.planner.planned?.forms.some(({ form }) => form.id === formId) === true) return;
+    if (this.planner.planned?.places.some(({ form }) => form.id === formId) === true) return;
     const { forms } = await this.planner.read(target);
     if (forms.some(({ id }) => id === formId)) return;
     if ((await this.source(signal).formOrNull(formId)) !== null) return;

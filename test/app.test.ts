@@ -17,7 +17,7 @@ describe('the plan', () => {
     // Another process, which never saw the form in the list.
     const app = openParts(env);
     const plan = await app.plan(signal, { waitForTargets: true });
-    expect(plan.forms.map(({ form }) => form.id)).toContain(formId);
+    expect(plan.places.map(({ form }) => form.id)).toContain(formId);
     const report = await app.run({ formId, target: 'default' }, {}, signal);
     expect(report.outcome).toBe('gone');
     // A sheet shows it, too, because each recorded run updates its Mirror tab.
@@ -25,9 +25,9 @@ describe('the plan', () => {
     const [stored] = await store.forms(1);
     expect(stored?.runs).toMatchObject([{ outcome: 'gone', code: 'FORM_GONE' }]);
     const after = await app.plan(signal, { waitForTargets: true });
-    expect(after.forms.map(({ form }) => form.id)).not.toContain(formId);
+    expect(after.places.map(({ form }) => form.id)).not.toContain(formId);
     const fresh = await openParts(env).plan(signal, { waitForTargets: true });
-    expect(fresh.forms.map(({ form }) => form.id)).not.toContain(formId);
+    expect(fresh.places.map(({ form }) => form.id)).not.toContain(formId);
   });
 
   it('sends each form to the targets whose TARGET_FORMS names it, and warns of names that match no form', async () => {
@@ -42,8 +42,8 @@ describe('the plan', () => {
       TARGET_SOME_FORMS: `customer-feedback,${first?.id},nope`,
     });
     const plan = await app.plan(signal);
-    const some = plan.forms.filter(({ targets }) => targets.includes('some'));
-    expect(plan.forms).toHaveLength(3);
+    const some = plan.places.filter(({ target }) => target === 'some');
+    expect(plan.places).toHaveLength(3 + 2);
     expect(some.map(({ form }) => form.slug).toSorted()).toEqual(
       ['customer-feedback', first?.slug ?? ''].toSorted(),
     );

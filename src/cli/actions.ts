@@ -3,12 +3,13 @@ import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { count, plural } from '../base/format.ts';
 import { pauseOf } from '../mirror/pauses.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
+import type { Place } from '../sync/planner.ts';
 import { PAUSES } from '../sync/records.ts';
 import { reading } from '../sync/target.ts';
 import type { ActionOrder, DoneLine } from '../web/actions.ts';
 import { copyName } from './lines.ts';
 import { changePauses } from './pausing.ts';
-import { partOf, type Place, placesOf } from './selection.ts';
+import { partOf } from './selection.ts';
 
 /**
  * Carries out a person's action in a running mirror: runs through its queue, pauses in its targets. Each action is one log line.
@@ -113,8 +114,8 @@ const MANY = 8;
 
 /** The places that an order names and that are not paused. Throws USAGE for a name that does not exist, and if no place is left. */
 async function openPlaces(app: App, order: ActionOrder): Promise<readonly Place[]> {
-  const { forms } = app.planner.planned ?? (await app.plan(NEVER));
-  const byTarget = Map.groupBy(placesOf(partOf(app, forms, order)), ({ target }) => target);
+  const { places: all } = app.planner.planned ?? (await app.plan(NEVER));
+  const byTarget = Map.groupBy(partOf(app, all, order), ({ target }) => target);
   const open = [...byTarget].map(async ([name, places]) => {
     // If a target does not answer, nothing is known about it. Its run says why.
     const pauses = await app

@@ -2,7 +2,7 @@ import { lasting } from '../base/format.ts';
 import type { HealthState, Problem, ShownPause } from '../health/report.ts';
 import { pauseText } from '../mirror/pauses.ts';
 import type { TargetNotice } from '../mirror/port.ts';
-import type { Place } from './selection.ts';
+import type { Place } from '../sync/planner.ts';
 import type { Line } from './terminal.ts';
 
 /** `contact → default`: a form in a target. */

@@ -2,22 +2,12 @@ import type { App } from '../app.ts';
 import { MirrorError, SettingsError, toMirrorError } from '../base/errors.ts';
 import { nearestName } from '../base/nearest-name.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import type { FormPlan } from '../sync/planner.ts';
+import type { Place } from '../sync/planner.ts';
 import { theForms } from '../sync/names.ts';
 import { PAUSES } from '../sync/records.ts';
 import { formGone } from '../sync/run-form.ts';
 import { formsIn, type Target } from '../sync/target.ts';
 import type { CommandCall, PlaceOptions } from './host.ts';
-
-/** A form in a target. */
-export interface Place {
-  readonly form: FormIdentity;
-  readonly target: string;
-}
-
-/** The places of a plan. */
-export const placesOf = (plan: readonly FormPlan[]): Place[] =>
-  plan.flatMap(({ form, targets }) => targets.map((target) => ({ form, target })));
 
 /**
  * The part of the plan that `--form` and `--target` select. Throws SETTINGS or USAGE if a name does not exist, and FORM_GONE for a
@@ -27,15 +17,15 @@ export const placesOf = (plan: readonly FormPlan[]): Place[] =>
 export async function selectPlan(
   { host, options }: CommandCall<PlaceOptions>,
   app: App,
-): Promise<FormPlan[]> {
+): Promise<Place[]> {
   // A mistake in the command is reported even if the source does not answer.
   const names = app.namesOf(options.target);
-  const { forms, unmatched } = await app.plan(host.stop.signal, { waitForTargets: true });
+  const { places, unmatched } = await app.plan(host.stop.signal, { waitForTargets: true });
   if (unmatched.length > 0) throw new SettingsError(unmatched);
-  for (const name of forms.length === 0 ? app.targetNames : [])
+  for (const name of places.length === 0 ? app.targetNames : [])
     await (await app.target(name)).store.states();
   const { form: wanted } = options;
-  const planned = forms.map(({ form }) => form);
+  const planned = places.map(({ form }) => form);
   if (wanted !== undefined && formCalled(planned, wanted) === undefined) {
     const known = names.map(async (name) => (await app.planner.read(name)).forms);
     const some = (await Promise.allSettled(known)).flatMap((one) =>
@@ -47,24 +37,21 @@ export async function selectPlan(
     );
     if (gone !== undefined) throw formGone(gone, true);
   }
-  return partOf(app, forms, options);
+  return partOf(app, places, options);
 }
 
 /** The part of a plan that a person means. Throws USAGE if a name does not exist. */
 export function partOf(
   app: App,
-  plan: readonly FormPlan[],
+  plan: readonly Place[],
   { form: wanted, target }: { readonly [name in keyof PlaceOptions]: string | null },
-): FormPlan[] {
+): Place[] {
   const names = app.namesOf(target);
   const forms = plan.map(({ form }) => form);
   const only = wanted === undefined || wanted === null ? null : requireForm(forms, wanted);
-  return plan
-    .filter(({ form }) => only === null || form.id === only.id)
-    .map(({ form, targets }) => ({
-      form,
-      targets: targets.filter((name) => names.includes(name)),
-    }));
+  return plan.filter(
+    (place) => (only === null || place.form.id === only.id) && names.includes(place.target),
+  );
 }
 
 /**

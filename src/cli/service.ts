@@ -55,7 +55,7 @@ export function jobHandlers(app: App): JobHandlers {
       // Once, not with every poll: it does not change until a person changes the settings or the forms.
       if (warnings.join('\n') !== warned) for (const warning of warnings) app.logger.error(warning);
       warned = warnings.join('\n');
-      const found = await app.poll(plan.forms, signal);
+      const found = await app.poll(plan.places, signal);
       if (hasPassed(keptUpMs, config.compareEveryMs, clock.now())) {
         keptUpMs = clock.now();
         const upkeep = app.upkeepWithoutRuns(app.targetNames, signal);

@@ -103,10 +103,11 @@ async function readDetails(
 async function checkBeforeStart(host: Host, app: App): Promise<void> {
   const { signal } = host.stop;
   try {
-    const { forms, unmatched } = await app.plan(signal, { waitForTargets: true });
-    if (unmatched.length > 0 && (forms.length === 0 || !(await holdsAnything(app))))
+    const { places, unmatched } = await app.plan(signal, { waitForTargets: true });
+    if (unmatched.length > 0 && (places.length === 0 || !(await holdsAnything(app))))
       throw new SettingsError(unmatched);
-    app.logger.info({ forms: forms.length }, 'The source answers; the mirror starts.');
+    const forms = new Set(places.map(({ form }) => form.id));
+    app.logger.info({ forms: forms.size }, 'The source answers; the mirror starts.');
   } catch (error) {
     const failure = toMirrorError(error);
     if (signal.aborted) return;

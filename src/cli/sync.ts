@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import type { FormPlan } from '../sync/planner.ts';
+import type { Place } from '../sync/planner.ts';
 import type { PollReport, SyncJob } from '../sync/poll.ts';
 import type { RunReport } from '../sync/run-form.ts';
 import { RUNS_AT_ONCE } from '../sync/target.ts';
@@ -7,7 +7,7 @@ import type { WriteBackReport } from '../sync/write-back.ts';
 import type { CommandCall, ExitCode, PlaceOptions } from './host.ts';
 import { copyName } from './lines.ts';
 import { openApp } from './open-app.ts';
-import { type Place, placesOf, selectPlan } from './selection.ts';
+import { selectPlan } from './selection.ts';
 import {
   errorLines,
   foreseenDocuments,
@@ -51,7 +51,7 @@ export async function sync(call: CommandCall<SyncFlags>): Promise<ExitCode> {
   // A form that a person names is synced even if the counts of the workspace have not changed.
   const isPolled = !isFull && !acceptDeletes && !dryRun && options.form === undefined;
   const isWatched = json !== true || terminal.interactive;
-  const { runs, polls } = await bringUpToDate(app, placesOf(plan), {
+  const { runs, polls } = await bringUpToDate(app, plan, {
     polled: isPolled ? plan : [],
     async run({ form, target }, jobs) {
       const place = { formId: form.id, target };
@@ -75,12 +75,13 @@ export async function sync(call: CommandCall<SyncFlags>): Promise<ExitCode> {
     runs.length === 0 || isFull || polls.some(({ syncs }) => syncs.some((job) => job.isComparison));
   if (isComparison && !dryRun && options.form === undefined)
     await app.upkeepWithoutRuns(app.namesOf(options.target), stop.signal);
-  const isWaiting = ({ form: { id } }: FormPlan): boolean =>
-    !isPolled || polls.some((poll) => poll.writeBacks.includes(id));
+  const isWaiting = (formId: string): boolean =>
+    !isPolled || polls.some((poll) => poll.writeBacks.includes(formId));
   const writeBacks: WriteBackReport[] = [];
-  for (const { form } of dryRun ? [] : plan.filter(isWaiting)) {
+  for (const formId of new Set(dryRun ? [] : plan.map(({ form }) => form.id))) {
     if (stop.signal.aborted) break;
-    const report = await app.writeBack(form.id, { waitMs: WAIT_MS, signal: stop.signal });
+    if (!isWaiting(formId)) continue;
+    const report = await app.writeBack(formId, { waitMs: WAIT_MS, signal: stop.signal });
     if (report !== undefined) writeBacks.push(report);
   }
   if (json) {
@@ -119,7 +120,7 @@ async function heldIn(app: App, { formId, target }: Parameters<App['run']>[0]): 
 
 interface SyncOptions {
   /** The forms to poll, which get runs only if the poll finds them necessary. Empty: there is no poll, and all forms get runs. */
-  readonly polled: readonly FormPlan[];
+  readonly polled: readonly Place[];
   /** One run. `jobs`: what a poll found about the place. */
   readonly run: (place: Place, jobs: readonly SyncJob[]) => Promise<RunReport>;
   /** Called when a run has ended, and for a form that a poll found settled. */

@@ -3,11 +3,12 @@ import { count, exact, plural } from '../base/format.ts';
 import { shellOption } from '../base/printable.ts';
 import { acceptance, shownPause } from '../health/report.ts';
 import { longestGapMs } from '../queue/schedule.ts';
+import type { Place } from '../sync/planner.ts';
 import { type Differing, verifyForm, type VerifyReport } from '../sync/verify.ts';
 import type { CommandCall, ExitCode, PlaceOptions } from './host.ts';
 import { copyName, noticeLines, pauseLine } from './lines.ts';
 import { openApp } from './open-app.ts';
-import { type Place, placesOf, selectPlan } from './selection.ts';
+import { selectPlan } from './selection.ts';
 import type { Line } from './terminal.ts';
 
 /** The comparison of a form with its copy in a target, or the error that ended it. */
@@ -24,7 +25,7 @@ export async function verify(
   await using app = await openApp(host, { source: true, fields: options.target ?? true });
   const pollMs = longestGapMs(app.config.schedule, host.clock.now());
   const comparisons: Comparison[] = [];
-  for (const place of placesOf(await selectPlan(call, app))) {
+  for (const place of await selectPlan(call, app)) {
     if (terminal.interactive) terminal.say(`Comparing ${copyName(place)} …`);
     const result = await app
       .target(place.target)

@@ -16,7 +16,7 @@ const SAYS_NOTHING: ReadonlySet<string> = new Set(['busy', 'paused', 'stopped'])
 /** The forms that a target has, and those planned for it that are still to come. Pure. */
 export function knownForms({ name, address, value: target }: TargetFacts, facts: Facts) {
   const { queue, nowMs } = facts;
-  const { forms: allPlanned = [], atMs: plannedAtMs = null, sinceMs } = facts.plan ?? {};
+  const { places = [], atMs: plannedAtMs = null, sinceMs } = facts.plan ?? {};
   const { forms: copies = [], pauses = [], agreement = null, earlier = {} } = target ?? {};
   const byId = new Map(copies.map((form) => [form.state.formId, form]));
   // Known from a failure: a first run that the target could not record.
@@ -25,7 +25,7 @@ export function knownForms({ name, address, value: target }: TargetFacts, facts:
       .filter((run) => run.target === name && run.address === address)
       .map((run) => [run.form.id, run]),
   );
-  const planned = allPlanned.filter(({ targets }) => targets.includes(name));
+  const planned = places.filter((place) => place.target === name);
   const plannedIds = new Set(planned.map(({ form }) => form.id));
   const jobs = new Map(
     (queue?.running ?? [])

@@ -16,15 +16,16 @@ import {
 import { SLUGS } from './records.ts';
 import type { Target } from './target.ts';
 
-/** A form and the names of the targets that mirror it. */
-export interface FormPlan {
+/** A form in a target. */
+export interface Place {
   readonly form: FormIdentity;
-  readonly targets: readonly string[];
+  readonly target: string;
 }
 
 /** Which forms go into which targets. */
 export interface MirrorPlan {
-  readonly forms: readonly FormPlan[];
+  /** The places of a form come together. */
+  readonly places: readonly Place[];
   /** All forms of the workspace. */
   readonly listed: readonly Form[];
   /**
@@ -114,22 +115,18 @@ export class Planner {
       ),
     );
     await (waitForTargets ? answers : withinTime(answers, TARGET_WAIT_MS, clock));
-    const plans = new Map<string, FormPlan & { targets: string[] }>();
-    for (const { name: target } of targets) {
+    const places = targets.flatMap(({ name: target }): Place[] => {
       const copied = this.#known.get(target)?.forms.filter(({ goneAtMs }) => goneAtMs === null);
-      for (const { id, slug, name } of byId([...(copied ?? []), ...listed])) {
-        const form = { id, slug, name };
-        if (!this.isChosen(target, form)) continue;
-        const plan = plans.get(id) ?? { form, targets: [] };
-        plan.targets.push(target);
-        plans.set(id, plan);
-      }
-    }
+      return byId([...(copied ?? []), ...listed])
+        .map(({ id, slug, name }) => ({ form: { id, slug, name }, target }))
+        .filter(({ form }) => this.isChosen(target, form));
+    });
+    const byForm = Map.groupBy(places, ({ form }) => form.id);
     const unmatched = this.#mistakes(listed);
     const atMs = clock.now();
     const before = this.#planned?.sinceMs;
-    const sinceMs = new Map([...plans.keys()].map((id) => [id, before?.get(id) ?? atMs]));
-    this.#planned = { forms: [...plans.values()], listed, unmatched, atMs, sinceMs };
+    const sinceMs = new Map([...byForm.keys()].map((id) => [id, before?.get(id) ?? atMs]));
+    this.#planned = { places: [...byForm.values()].flat(), listed, unmatched, atMs, sinceMs };
     return this.#planned;
   }
 

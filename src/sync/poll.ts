@@ -66,7 +66,7 @@ const COUNTING_MS = 20_000;
  */
 export async function poll(
   { connect, clock, logger }: Mirror,
-  { forms, listed }: Pick<MirrorPlan, 'forms' | 'listed'>,
+  { places, listed }: Pick<MirrorPlan, 'places' | 'listed'>,
   open: (name: string) => Promise<Target>,
   rule: WriteBackRule | null,
   signal: AbortSignal,
@@ -79,7 +79,7 @@ export async function poll(
   const asking: { workspace?: Promise<Workspace> } = {};
   const ask = (): Promise<Workspace> => (asking.workspace ??= Workspace.ask(source, clock));
   const chosenIn = (name: string): Set<string> =>
-    new Set(forms.flatMap(({ form, targets }) => (targets.includes(name) ? [form.id] : [])));
+    new Set(places.flatMap(({ form, target }) => (target === name ? form.id : [])));
   const attempt = async <T>(name: string, work: () => Promise<T>): Promise<T | undefined> => {
     try {
       return await work();
@@ -92,7 +92,7 @@ export async function poll(
       return undefined;
     }
   };
-  const names = [...new Set(forms.flatMap(({ targets }) => targets))];
+  const names = [...new Set(places.map(({ target }) => target))];
   const countIn = async (name: string): Promise<{ target: Target; groups: Groups }> => {
     const target = await open(name);
     return { target, groups: await groupsOf(target, chosenIn(name), listed, startedMs) };

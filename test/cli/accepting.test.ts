@@ -17,7 +17,7 @@ function mirrorOf(held: Readonly<Record<string, number>>, isReachable = true) {
   const app = {
     logger: silentLogger,
     targetNames: Object.keys(held),
-    planner: { planned: { forms: [{ form: FORM, targets: Object.keys(held) }] } },
+    planner: { planned: { places: Object.keys(held).map((target) => ({ form: FORM, target })) } },
     namesOf: (only: string | null) => (only === null ? Object.keys(held) : [only]),
     target: async (name: string) => ({
       store: {

@@ -185,7 +185,7 @@ export const planOf = (forms = [FORM_A, FORM_B, NEW], agoMs = 1_000, sinceAgoMs 
   atMs: NOW - agoMs,
   listed: [],
   unmatched: [],
-  forms: forms.map((form) => ({ form, targets: ['db'] })),
+  places: forms.map((form) => ({ form, target: 'db' })),
   sinceMs: new Map(forms.map(({ id }) => [id, NOW - sinceAgoMs])),
 });
 export const keeping = (some: Partial<Kept>): Situation => ({

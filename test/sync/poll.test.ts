@@ -32,7 +32,7 @@ async function openMirror(
   const clock = new LateClock();
   const app = new App(load({ ...env, ...more(env) }), { clock, logger: silentLogger });
   onTestFinished(() => app[Symbol.asyncDispose]());
-  const poll = async (): Promise<PollReport> => app.poll((await app.plan(signal)).forms, signal);
+  const poll = async (): Promise<PollReport> => app.poll((await app.plan(signal)).places, signal);
   await runAll(app, await poll());
   expect((await poll()).syncs).toEqual([]);
   const insert = (place: number, draft: Partial<SubmissionDraft> = {}): string =>
