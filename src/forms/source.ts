@@ -79,11 +79,7 @@ export class Source {
   }
 
   /** One page, newest first if the source can sort. `size`: how many items the first page showed; 0: not known. */
-  page(query: ListQuery, page = 1, size = 0): Promise<Page> {
-    return this.#page(query, page, size, this.signal);
-  }
-
-  async #page(query: ListQuery, page: number, size: number, signal: AbortSignal): Promise<Page> {
+  async page(query: ListQuery, page = 1, size = 0, signal = this.signal): Promise<Page> {
     const listed = await this.#sorted(query, page, signal);
     const { items, total, totalPages, limit, serverMs } = listed;
     // A full page may look like the last one because the list's total is too low; the next page shows it.
@@ -107,7 +103,7 @@ export class Source {
     const coming: Promise<Page>[] = [];
     const shown = new Set<string>();
     let [next, size, idle] = [1, 0, 0];
-    const ask = (asked = this.#page(query, next, size, unneeded.signal)): void => {
+    const ask = (asked = this.page(query, next, size, unneeded.signal)): void => {
       asked.catch(() => {}); // It is awaited in its turn, or no longer needed.
       next++;
       coming.push(asked);
