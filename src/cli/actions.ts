@@ -5,11 +5,10 @@ import { pauseOf } from '../mirror/pauses.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
 import type { Place } from '../sync/planner.ts';
 import { PAUSES } from '../sync/records.ts';
-import { reading } from '../sync/target.ts';
 import type { ActionOrder, DoneLine } from '../web/actions.ts';
 import { copyName } from './lines.ts';
 import { changePauses } from './pausing.ts';
-import { partOf } from './selection.ts';
+import { heldIn, partOf } from './selection.ts';
 
 /**
  * Carries out a person's action in a running mirror: runs through its queue, pauses in its targets. Each action is one log line.
@@ -89,8 +88,7 @@ async function accept(app: App, queue: QueueRuntime, order: ActionOrder): Promis
   if (place === undefined || order.form === null || order.target === null)
     return failed('Accept deletions of one form in one target.');
   const name = copyName(place);
-  const target = await app.target(place.target);
-  const held = (await reading(target, place.form.id, async ({ state }) => state.tally.held)) ?? 0;
+  const held = await heldIn(app, place);
   const seen = order.count ?? 0;
   // The run would mark nothing.
   if (held === 0 || seen < held) {

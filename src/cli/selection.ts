@@ -6,7 +6,7 @@ import type { Place } from '../sync/planner.ts';
 import { theForms } from '../sync/names.ts';
 import { PAUSES } from '../sync/records.ts';
 import { formGone } from '../sync/run-form.ts';
-import { formsIn, type Target } from '../sync/target.ts';
+import { formsIn, reading, type Target } from '../sync/target.ts';
 import type { CommandCall, PlaceOptions } from './host.ts';
 
 /**
@@ -83,6 +83,12 @@ export function requireForm<T extends FormIdentity>(forms: readonly T[], wanted:
   const near = nearestName(wanted, slugs.keys());
   const hint = near === undefined ? '' : ` Did you mean ${slugs.get(near)}?`;
   throw new MirrorError('USAGE', `There is no form ${wanted}: ${theForms(forms)}.${hint}`);
+}
+
+/** The deletions in a copy that wait for a person. Rejects as the target does. */
+export async function heldIn(app: App, { form, target }: Place): Promise<number> {
+  const opened = await app.target(target);
+  return (await reading(opened, form.id, async ({ state }) => state.tally.held)) ?? 0;
 }
 
 /** The targets that can be opened, and why the others cannot. Those delay nothing (L12). */

@@ -7,7 +7,7 @@ import type { WriteBackReport } from '../sync/write-back.ts';
 import type { CommandCall, ExitCode, PlaceOptions } from './host.ts';
 import { copyName } from './lines.ts';
 import { openApp } from './open-app.ts';
-import { selectPlan } from './selection.ts';
+import { heldIn, selectPlan } from './selection.ts';
 import {
   errorLines,
   foreseenDocuments,
@@ -57,7 +57,8 @@ export async function sync(call: CommandCall<SyncFlags>): Promise<ExitCode> {
       const place = { formId: form.id, target };
       const how = {
         isFull: isFull || acceptDeletes,
-        acceptDeletes: acceptDeletes ? await heldIn(app, place) : 0,
+        // A person accepts as many as were shown. If the target cannot be read, the run reports why.
+        acceptDeletes: acceptDeletes ? await heldIn(app, { form, target }).catch(() => 0) : 0,
         waitMs: WAIT_MS,
       };
       if (dryRun) return app.dryRun(place, how, stop.signal);
@@ -106,16 +107,6 @@ export async function sync(call: CommandCall<SyncFlags>): Promise<ExitCode> {
     runs.every(({ outcome }) => outcome === 'ok') &&
     writeBacks.every(({ outcome }) => outcome !== 'failed');
   return isDone && !stop.signal.aborted ? 0 : 1;
-}
-
-/** The deletions that wait for a person, who accepts as many as were shown. 0 if the target cannot be read: the run reports why. */
-async function heldIn(app: App, { formId, target }: Parameters<App['run']>[0]): Promise<number> {
-  const held = async (): Promise<number> => {
-    const { store } = await app.target(target);
-    const copy = (await store.states()).find(({ state }) => state.formId === formId);
-    return copy?.state.tally.held ?? 0;
-  };
-  return held().catch(() => 0);
 }
 
 interface SyncOptions {
