@@ -261,11 +261,8 @@ export const isEmpty = ({ rows, rejected, forgotten }: Tally): boolean =>
 /** The number of live rows. */
 export const liveRows = ({ rows }: Pick<Tally, 'rows'>): number => sumOf(Object.values(rows));
 
-export const sumOf = (counts: Iterable<number>): number => {
-  let sum = 0;
-  for (const count of counts) sum += count;
-  return sum;
-};
+export const sumOf = (counts: Iterable<number>): number =>
+  Iterator.from(counts).reduce((sum, count) => sum + count, 0);
 
 /** The claim about a copy of a form, and as of when (milliseconds; null: nothing is claimed). */
 export interface Claim {

@@ -4,9 +4,6 @@ import { describeSqliteError } from './sqlite-errors.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import { sqliteViews } from './sqlite-views.ts';
 
-const MAX_INT64 = 2n ** 63n - 1n;
-const MIN_INT64 = -(2n ** 63n);
-
 const STAGING: Staging = {
   stage: `temp.${STAGE}`,
   /** One with these columns is kept, because SQLite compiles all statements again after a table is made. */
@@ -84,7 +81,7 @@ export const sqliteDialect: Dialect = {
 function int64(digits: string): bigint | undefined {
   if (!/^-?\d{1,19}$/.test(digits)) return undefined;
   const integer = BigInt(digits);
-  return integer <= MAX_INT64 && integer >= MIN_INT64 ? integer : undefined;
+  return BigInt.asIntN(64, integer) === integer ? integer : undefined;
 }
 
 /** Not `json_object`, because a SQLite function may take no more than 127 arguments. */
