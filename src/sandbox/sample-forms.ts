@@ -1,18 +1,11 @@
-import { type Answer, ANSWERS, type Language, oneOf, someOf } from './sample-answers.ts';
+import { ANSWERS, oneOf, someOf } from './sample-answers.ts';
+import type { FieldDraft, SandboxField, SandboxForm } from './store.ts';
 
 /** A field of a sample form. */
-interface SampleField {
-  readonly label: string;
-  readonly answer: Answer;
-  readonly required?: boolean;
-}
+type SampleField = FieldDraft & Pick<SandboxField, 'answer'>;
 
 /** A realistic form. */
-export interface SampleForm {
-  readonly name: string;
-  readonly slug: string;
-  /** The language of its respondents. */
-  readonly language: Language;
+export interface SampleForm extends Pick<SandboxForm, 'name' | 'slug' | 'language'> {
   readonly sections: readonly (readonly SampleField[])[];
   /** A field that its owner deleted: only older answers still have it. */
   readonly deleted: SampleField;
