@@ -256,7 +256,6 @@ export const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : String(value);
 export const textOrNull = (value: unknown): string | null =>
   value === null ? null : textOf(value);
-export const numberOf = (value: unknown): number => Number(value);
 
 /** What {@link pagesOf} reads. */
 export interface Paging {

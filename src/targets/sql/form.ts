@@ -26,7 +26,6 @@ import type { Database } from './database.ts';
 import {
   boundAt,
   change,
-  numberOf,
   type PackedRow,
   pagesOf,
   type Param,
@@ -165,7 +164,7 @@ export class SqlForm implements OpenForm {
       const fromMs = spanMs(row['span']);
       const status = textOf(row['status']);
       const key = `${status} ${fromMs}`;
-      const count = (counts.get(key)?.count ?? 0) + sign * numberOf(row['n']);
+      const count = (counts.get(key)?.count ?? 0) + sign * Number(row['n']);
       counts.set(key, { status, fromMs, count });
     };
     if (!this.#columns.has('id')) return [];

@@ -4,7 +4,6 @@ import {
   change,
   insert,
   isTrue,
-  numberOf,
   type Session,
   type SqlRow,
   textOf,
@@ -56,7 +55,7 @@ export async function newestRuns(
 /** A run, from its row. */
 function runOf(row: SqlRow): Run {
   const ms = (value: unknown): number => Date.parse(timeOf(value) ?? '');
-  const counts = RUN_COUNTS.map((name) => [name, numberOf(row[name])] as const);
+  const counts = RUN_COUNTS.map((name) => [name, Number(row[name])] as const);
   return {
     startedAtMs: ms(row['started_at']),
     endedAtMs: ms(row['ended_at']),

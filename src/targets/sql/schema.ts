@@ -6,7 +6,6 @@ import {
   type BatchColumn,
   columnsOfEach,
   insert,
-  numberOf,
   quoted,
   type Session,
   type SqlField,
@@ -93,7 +92,7 @@ export async function readRecord(session: Session, name: string): Promise<Stored
     name,
   ]);
   if (row === undefined) return null;
-  return { value: JSON.parse(textOf(row['value'])), revision: numberOf(row['revision']) };
+  return { value: JSON.parse(textOf(row['value'])), revision: Number(row['revision']) };
 }
 
 /** Writes a record of ours. An existing one stays, unless it is replaced. */
@@ -158,7 +157,7 @@ export async function formRecords(session: Session, formId?: string): Promise<Fo
     ? session.query(`${select} ORDER BY form_id`)
     : session.query(`${select} WHERE form_id = $1`, [formId]));
   return rows.map((row) => ({
-    revision: numberOf(row['revision']),
+    revision: Number(row['revision']),
     state: stateOf(row),
     fields: JSON.parse(textOf(row['fields'])),
   }));

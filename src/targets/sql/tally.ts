@@ -1,15 +1,7 @@
 import { signOf } from '../../mirror/accounting.ts';
 import type { EntryKind } from '../../mirror/port.ts';
 import { type FormState, liveRows, sumOf, type Tally } from '../../mirror/form-state.ts';
-import {
-  change,
-  numberOf,
-  quoted,
-  type Session,
-  type SqlRow,
-  textOf,
-  textOrNull,
-} from './dialect.ts';
+import { change, quoted, type Session, type SqlRow, textOf, textOrNull } from './dialect.ts';
 import { stateOf } from './schema.ts';
 
 /** A relation: the entries of all forms, with whether each has a live row in this table. */
@@ -39,7 +31,7 @@ export async function countTally(
      UNION ALL SELECT NULL, count(*) FROM ${table}`,
   );
   const rows = byStatus(found);
-  const all = numberOf(found.find(({ status }) => status === null)?.['n']);
+  const all = Number(found.find(({ status }) => status === null)?.['n']);
   return { rows, deleted: all - liveRows({ rows }), ...entries };
 }
 
@@ -60,7 +52,7 @@ export async function stateWithRows(
 /** Without rows that have no status, which are not live. */
 const byStatus = (rows: readonly SqlRow[]): Tally['rows'] =>
   Object.fromEntries(
-    rows.flatMap(({ status, n }) => (status === null ? [] : [[textOf(status), numberOf(n)]])),
+    rows.flatMap(({ status, n }) => (status === null ? [] : [[textOf(status), Number(n)]])),
   );
 
 /** The effect of entries on what the target accounts for. */
@@ -75,7 +67,7 @@ export async function countEntries(
     `SELECT kind, status, has_row, count(*) AS n FROM ${entriesOf(place)} WHERE form_id = $1 GROUP BY kind, status, has_row`,
     [formId],
   )) {
-    const [kind, n] = [textOf(row['kind']), numberOf(row['n'])];
+    const [kind, n] = [textOf(row['kind']), Number(row['n'])];
     kinds[kind] = (kinds[kind] ?? 0) + n;
     const status = textOrNull(row['status']);
     // Forgotten, and not shown by the source.
@@ -90,4 +82,4 @@ export async function countEntries(
 
 /** The effect of one entry on what the target accounts for. */
 export const effectOf = ({ kind, status, has_row: hasRow }: SqlRow): -1 | 0 | 1 =>
-  signOf({ kind: textOf(kind) as EntryKind, status: textOrNull(status) }, numberOf(hasRow) === 1);
+  signOf({ kind: textOf(kind) as EntryKind, status: textOrNull(status) }, Number(hasRow) === 1);

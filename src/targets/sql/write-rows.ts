@@ -5,7 +5,6 @@ import {
   change,
   type Dialect,
   isTrue,
-  numberOf,
   onConflict,
   type Packed,
   type Param,
@@ -151,7 +150,7 @@ export async function stagedUpsert(
   const [left] = await tx.query(
     `SELECT count(*) AS n FROM ${joined} WHERE t.id IS NULL OR ${isOther}`,
   );
-  if (numberOf(left?.['n']) > 0) throw new Swallowed(table);
+  if (Number(left?.['n']) > 0) throw new Swallowed(table);
   return written;
 }
 
@@ -190,7 +189,7 @@ export async function markDeleted(
     `UPDATE ${to} SET _deleted_at = $1, _changed_at = $1 WHERE _deleted_at IS NULL AND ${among('id', '$2')}`,
     [writing.at, ids],
   );
-  return new Map(live.map((row) => [textOf(row['status']), numberOf(row['n'])] as const));
+  return new Map(live.map((row) => [textOf(row['status']), Number(row['n'])] as const));
 }
 
 /** Keeps the versions that end: those of the rows of `t` in `from`. `more`: its parameters, from `$4` on. */
@@ -215,7 +214,7 @@ function writtenOf(rows: readonly Readonly<Record<string, unknown>>[]): Written 
   const more = new Map<string, number>();
   let [inserted, updated] = [0, 0];
   for (const row of rows) {
-    const n = numberOf(row['n']);
+    const n = Number(row['n']);
     const isNew = isTrue(row['is_new']);
     if (isNew) inserted += n;
     else updated += n;
