@@ -25,8 +25,6 @@ export interface FormState {
   readonly goneAtMs: number | null;
   /** The outcome of the last run; null before the first one. */
   readonly outcome: OutcomeName | null;
-  /** The problem of the last run, from the catalogue. */
-  readonly code: string | null;
   /** Since when runs have ended like this. One that fails says nothing of how the others ended, and one that is stopped nothing at all. */
   readonly since: Partial<Record<OutcomeName, number>>;
   /** Deletions since the last agreement, which the deletion guard adds up. */
@@ -96,7 +94,6 @@ export function newFormState(
     statusesAsOfMs: null,
     goneAtMs: null,
     outcome: null,
-    code: null,
     since: {},
     recentlyDeleted: 0,
     isListDoubted: false,
@@ -137,21 +134,8 @@ export const withdrawClaims = (state: FormState): FormState => ({
 /** A run ended at `endedAtMs`. */
 export const runEnded = (
   state: FormState,
-  {
-    outcome,
-    code,
-    endedAtMs,
-  }: {
-    readonly outcome: OutcomeName;
-    readonly code: string | null;
-    readonly endedAtMs: number;
-  },
-): FormState => ({
-  ...state,
-  outcome,
-  code,
-  since: sinceAfter(state.since, outcome, endedAtMs),
-});
+  { outcome, endedAtMs }: { readonly outcome: OutcomeName; readonly endedAtMs: number },
+): FormState => ({ ...state, outcome, since: sinceAfter(state.since, outcome, endedAtMs) });
 
 function sinceAfter(
   before: FormState['since'],

@@ -14,7 +14,7 @@ it('L17: knows since when runs have ended alike, although some failed or were st
   ];
   let state = newFormState({ formId: 'frm', slug: 'form', name: 'Form', place: 'form' });
   const since = outcomes.map((outcome, endedAtMs) => {
-    state = runEnded(state, { outcome, code: null, endedAtMs });
+    state = runEnded(state, { outcome, endedAtMs });
     expect(state.outcome).toBe(outcome);
     return state.since[outcome];
   });
