@@ -5,10 +5,8 @@ import type { FormField, FormIdentity } from './types.ts';
 /** Longest identifier of PostgreSQL, in bytes; it silently cuts longer ones (NAMEDATALEN - 1). */
 export const MAX_NAME_BYTES = 63;
 
-/** Ends the name of a form's view with the current labels: `<table>_labelled`. */
-export const VIEW_SUFFIX = '_labelled';
-/** How the names of a form's views end; no other is longer. */
-const VIEW_SUFFIXES = [VIEW_SUFFIX, '_live', '_history'];
+/** What the names of a form's views add to the name of its table; none is longer than the first. */
+export const VIEW_SUFFIXES = ['_labelled', '_live', '_history'] as const;
 
 /**
  * A field's column name: its label in ASCII snake_case, at most 63 bytes, not in `taken` (lower case), usable in SQL without
@@ -32,7 +30,7 @@ export function formTableName(
   const name = snakeCase(form.slug) || snakeCase(form.id) || 'form';
   const unfit = /^\d/.test(name) || RESERVED.has(name) || name.startsWith('sqlite_');
   const base = unfit ? `form_${name}` : name;
-  const maxBytes = MAX_NAME_BYTES - VIEW_SUFFIX.length;
+  const maxBytes = MAX_NAME_BYTES - VIEW_SUFFIXES[0].length;
   return firstFree(shortened(base, form.id, maxBytes), maxBytes, (candidate) => {
     return ['', ...VIEW_SUFFIXES].some((suffix) => taken.has(candidate + suffix));
   });

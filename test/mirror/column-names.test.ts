@@ -7,7 +7,7 @@ import {
   MAX_NAME_BYTES,
   SYSTEM_COLUMNS,
   uniqueName,
-  VIEW_SUFFIX,
+  VIEW_SUFFIXES,
   viewLabels,
 } from '../../src/mirror/column-names.ts';
 import { propertyRuns } from '../support/property.ts';
@@ -118,7 +118,7 @@ describe('formTableName', () => {
 
   it('leaves room for the name of the view', () => {
     const table = formTableName({ id: 'f', slug: 'x'.repeat(200) }, NONE);
-    expect((table + VIEW_SUFFIX).length).toBeLessThanOrEqual(MAX_NAME_BYTES);
+    expect((table + VIEW_SUFFIXES[0]).length).toBeLessThanOrEqual(MAX_NAME_BYTES);
   });
 });
 

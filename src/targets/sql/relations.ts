@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, hasPassed } from '../../base/clock.ts';
-import { SYSTEM_COLUMNS } from '../../mirror/column-names.ts';
+import { SYSTEM_COLUMNS, VIEW_SUFFIXES } from '../../mirror/column-names.ts';
 import type { HistoryKind, TargetNotice } from '../../mirror/port.ts';
 import type { Database } from './database.ts';
 import { type Comment, quoted, relationsOf, type Session, type ViewedForm } from './dialect.ts';
 import { readRecord, writeRecord } from './schema.ts';
-import { answerColumns, publicViews, viewedForms, VIEWS_OF_A_FORM } from './views.ts';
+import { answerColumns, publicViews, viewedForms } from './views.ts';
 import { MORE } from './fields.ts';
 
 /* The public tables and views: keeping them up to date, and describing them. */
@@ -35,7 +35,7 @@ const digestOf = (text: string): string => createHash('sha256').update(text).dig
 export const isViewOf =
   (table: string) =>
   (view: string): boolean =>
-    VIEWS_OF_A_FORM.some((end) => view === table + end);
+    VIEW_SUFFIXES.some((end) => view === table + end);
 
 /** The notices about these views, as of the last time that views were made. */
 export const viewNotices = ({ notes }: Made, isMeant: (view: string) => boolean): TargetNotice[] =>

@@ -60,9 +60,6 @@ export interface Elements {
 const REJECTED = `SELECT form_id, id AS submission_id, reason, first_seen_at, last_seen_at
  FROM _mirror_entries WHERE kind IN ('rejected', 'undecided')`;
 
-/** What the names of a form's views add to the name of its table. */
-export const VIEWS_OF_A_FORM = ['_live', '_labelled', '_history'] as const;
-
 /** The public views: the SELECT of each, by name. They are views, so nothing is stored twice. */
 export function publicViews(
   dialect: Dialect,
