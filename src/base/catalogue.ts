@@ -198,6 +198,16 @@ const ROWS = {
     remedy:
       'If it was removed by mistake, restore a backup of the target and run forms-mirror sync --full. Run forms-mirror forget again for submissions that were erased on request.',
   },
+  CLOCK: {
+    scope: 'form',
+    severity: 'warning',
+    graceMs: OUTAGE_MS,
+    title: 'A clock was wrong',
+    meaning:
+      'The last change of the copy is dated in the future: the clock of the machine that wrote it was ahead, or the clock of this one is behind.',
+    remedy:
+      'Set the clocks of all machines that run forms-mirror. Nothing is lost: until that time has come, new changes are dated just after the last one.',
+  },
   ROWS_REJECTED: {
     scope: 'form',
     severity: 'warning',

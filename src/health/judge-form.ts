@@ -1,4 +1,5 @@
 import { PROBLEMS, type ProblemCode } from '../base/catalogue.ts';
+import { isAhead } from '../base/clock.ts';
 import { exact, iso, plural, span } from '../base/format.ts';
 import { liveRows } from '../mirror/form-state.ts';
 import type { FormIdentity } from '../mirror/types.ts';
@@ -140,6 +141,11 @@ function* problemsOf(known: KnownForm, around: Surroundings): Generator<Problem>
   if (refilledAtMs !== null && nowMs - refilledAtMs <= NEWS_MS) {
     const message = refilledText(form, target, refilledAtMs);
     yield problemOf({ code: 'COPY_REFILLED', message, sinceMs: refilledAtMs });
+  }
+  const changedMs = state.commitUs / 1_000;
+  if (isAhead(changedMs, nowMs)) {
+    const message = `The last change of the copy of form "${name}" is dated ${exact(changedMs)}, ${span(changedMs - nowMs)} from now.`;
+    yield problemOf({ code: 'CLOCK', message, sinceMs: null });
   }
   if (state.tally.held > 0) {
     const rows = plural(state.tally.held, 'row is', 'rows are');

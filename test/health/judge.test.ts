@@ -142,6 +142,10 @@ const FORM_CASES: Readonly<Record<string, readonly [FormChanges, string]>> = {
     },
     'failed [TARGET_FULL error]; claims nothing',
   ],
+  'its last change is dated ahead of now': [
+    { state: { commitUs: (NOW + HOUR) * 1_000 } },
+    'attention [CLOCK warning]',
+  ],
   'L17: nothing was heard since a run that proved nothing': [
     { agoMs: HOUR, runs: [run(8 * MINUTE, { outcome: 'incomplete' }), run(HOUR)] },
     'failed [STALE error, RUN_INCOMPLETE warning]; claims 1 h, 1 h, 2 h',
