@@ -31,15 +31,14 @@ export const mayBeFormula = (text: string): boolean =>
 
 const guarded = (text: string): string => (mayBeFormula(text) ? `'${text}` : text);
 
-/**
- * The parts of a text that begin a cell where semicolons or tabs separate cells: quotes after a comma do not count there. The items of
- * a list (`- one`) stay unchanged: they are common in answers, and no program calculates them.
- */
-const LATER_PARTS = /(?<=[;\t\n\r])(?![+-] +[^\d\s=@|+-])[^;\t\n\r]+/g;
+/** The parts of a text that begin a cell where semicolons or tabs separate cells: quotes after a comma do not count there. */
+const LATER_PARTS = /(?<=[;\t\n\r])[^;\t\n\r]+/g;
+/** An item of a list, which is common in answers: it calls nothing and names no cell. */
+const ITEM = /^[+-] +[\p{L} ,.?']+$/u;
 
 /** There, quotes at the beginning of a part count. */
 const guardedPart = (part: string): string =>
-  mayBeFormula(part.replace(/^["\p{Z}\p{Cf}]+/u, '')) ? `'${part}` : part;
+  mayBeFormula(part.replace(/^["\p{Z}\p{Cf}]+/u, '')) && !ITEM.test(part) ? `'${part}` : part;
 
 /**
  * CSV (RFC 4180) after a byte order mark, without which Excel assumes its own code page. Numbers have all their digits. No answer

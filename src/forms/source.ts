@@ -1,5 +1,5 @@
 import { LinkedSignal } from '../base/clock.ts';
-import { MirrorError } from '../base/errors.ts';
+import { isAbort, MirrorError, toMirrorError } from '../base/errors.ts';
 import type { Form, Json, SubmissionItem } from '../mirror/types.ts';
 import { FormsApiError, unusableError } from './errors.ts';
 import type { CallOptions, FormsHttp } from './http.ts';
@@ -71,6 +71,8 @@ export class Source {
   readonly #http: FormsHttp;
   readonly #call: CallOptions;
   #unanswered = 0;
+  /** See {@link Source.#ownerOf}. */
+  readonly #owners = new Map<string, Promise<string | null | undefined>>();
 
   constructor(http: FormsHttp, signal: AbortSignal) {
     this.#http = http;
@@ -194,11 +196,14 @@ export class Source {
     try {
       const once = this.#unanswered >= PATIENCE;
       const item = await this.submission(id, { once });
-      const named = item.submission?.formId ?? '';
-      if (named === '' || named === formId) return { kind: 'there', item };
-      // The answer may name its own form in another way than lists do.
-      const other = await this.formOrNull(named);
-      return other === null || other.id === formId ? { kind: 'there', item } : { kind: 'gone' };
+      const { submission } = item;
+      if (submission === null || submission.formId === '' || submission.formId === formId)
+        return { kind: 'there', item };
+      const owner = await this.#ownerOf(submission.formId);
+      if (owner === undefined) return { kind: 'undecided', reason: 'names a form that fails' };
+      if (owner !== null && owner !== formId) return { kind: 'gone' };
+      // The answer names its own form in another way than lists do.
+      return { kind: 'there', item: { ...item, submission: { ...submission, formId } } };
     } catch (error) {
       if (isGone(error)) return { kind: 'gone' };
       const isOwn = error instanceof MirrorError && error.code.startsWith('FORMS_');
@@ -207,6 +212,23 @@ export class Source {
       const reason = error instanceof FormsApiError ? error.reason : 'has no address';
       return { kind: 'undecided', reason };
     }
+  }
+
+  /** The ID of the form that a single answer names, requested once; null if there is none, undefined if that is not known. */
+  #ownerOf(named: string): Promise<string | null | undefined> {
+    const known = this.#owners.get(named);
+    if (known !== undefined) return known;
+    const request = getRequest(`/forms/${pathSegment(named)}`);
+    const asked = orNull(this.#http.json(request, { ...this.#call, once: true }, parseForm));
+    const owner = asked.then(
+      (form) => form && form.id,
+      (error: unknown) => {
+        if (isAbort(error) || toMirrorError(error).code === 'FORMS_UNAUTHORIZED') throw error;
+        return undefined;
+      },
+    );
+    this.#owners.set(named, owner);
+    return owner;
   }
 
   /** Requests many of a form by ID, and gives each answer to `take`. */

@@ -132,7 +132,8 @@ function* problemsOf(known: KnownForm, around: Surroundings): Generator<Problem>
   if (last?.outcome === 'incomplete') yield problemOf({ code: 'RUN_INCOMPLETE', ...ending });
   if (copy === null) return;
   const { failure, losses, refilledAtMs, state } = copy;
-  if (failure !== undefined)
+  // The last run may have failed for the same reason.
+  if (failure !== undefined && (last?.outcome !== 'failed' || last.code !== failure.code))
     yield problemOf({ code: failure.code, message: failure.message, sinceMs: null });
   if (losses.length > 0) {
     const message = `${losses.join(' ')} The copy is not complete until a run has read everything again.`;

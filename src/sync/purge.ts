@@ -215,11 +215,12 @@ export async function upkeepWithoutRuns(
   const pauses = await PAUSES.read(target.store);
   for (const { form, copy } of await formsOf(undefined)(target)) {
     if (getsRuns(target, copy) || pauseOf(pauses, form.id) !== null) continue;
-    // If people have removed its table or tab, a form that is opened for writing gets a new one.
+    // If people have removed its table or tab, a form that is opened for writing gets a new one. If its rows cannot be read, `upkeep`
+    // reports why.
     const hasRows = await reading(target, form.id, async (open) => {
       for await (const rows of allRows(open)) if (rows.length > 0) return true;
       return false;
-    });
+    }).catch(() => true);
     // No run will find one of its submissions again.
     if (hasRows) await upkeep(target, { form, outcome: 'ok' }, keptFor, signal);
   }

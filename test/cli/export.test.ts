@@ -18,6 +18,8 @@ describe('CSV', () => {
       "x\n=cmd|' /C calc'!A0": "x\n'=cmd|' /C calc'!A0",
       '\n=1+1': "'\n'=1+1",
       'A; "=1+1': `A;' ""=1+1`,
+      "x;- cmd|' /C calc'!A0;": "x;'- cmd|' /C calc'!A0;",
+      'x;+ HYPERLINK(A1)': "x;'+ HYPERLINK(A1)",
       'A;=1+1;B\r\n\t+A1': "A;'=1+1;B\r\n\t'+A1",
     };
     const written = csvFormat(['id', 'said\nso']);

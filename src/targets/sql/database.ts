@@ -24,8 +24,11 @@ export interface Connection extends Session {
   lock(name: string): Promise<(() => Promise<void>) | null>;
   /** Removes erased data from the files; absent if only an administrator can do that. */
   scrub?(): Promise<void>;
-  /** Rejects unless nothing remains of data that was erased from these tables, as far as this user can see to it. */
-  requireErased?(tables: readonly string[]): Promise<void>;
+  /**
+   * Rejects unless nothing remains of data that was erased from these tables, as far as this user can see to it. `waits`: for readers that
+   * keep it.
+   */
+  requireErased?(tables: readonly string[], waits: boolean): Promise<void>;
   /** Writes everything into the files, without their logs. */
   settle?(): Promise<void>;
   close(): Promise<void>;
@@ -173,8 +176,8 @@ export class Database implements Session, AsyncDisposable {
   }
 
   /** See {@link Connection.requireErased}. */
-  requireErased(tables: readonly string[]): Promise<void> {
-    return this.#inTurn(async (connection) => connection.requireErased?.(tables));
+  requireErased(tables: readonly string[], waits: boolean): Promise<void> {
+    return this.#inTurn(async (connection) => connection.requireErased?.(tables, waits));
   }
 
   /** Writes everything into the files. If that fails, the next run or closing does it. */

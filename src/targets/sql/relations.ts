@@ -57,7 +57,7 @@ function digestOfForm(form: ViewedForm, history: HistoryKind): string {
 
 /** While other runs are in progress, making views takes at most a tenth of the time. */
 const REST = 10;
-/** How long a view that could not be made waits: each try keeps its readers waiting. */
+/** How long a view that could not be made waits, because each try keeps its readers waiting; and the longest rest. */
 const RETRY_MS = 60_000;
 
 /**
@@ -76,6 +76,8 @@ export class ViewKeeper {
   #tookMs = 0;
   /** How many forms this process is writing to. */
   #writers = 0;
+  /** Messages about views of other forms, and of all. */
+  readonly #reported = new Set<string>();
 
   constructor(database: Database, clock: Clock, history: HistoryKind) {
     [this.#database, this.#clock, this.#history] = [database, clock, history];
@@ -96,28 +98,34 @@ export class ViewKeeper {
     };
   }
 
-  /** A run ends. Returns notices about views of the form, or about all views if it made them. */
+  /** A run ends. Returns notices about views of the form, and about views of all forms, the latter once. */
   async follow(form: ViewedForm): Promise<TargetNotice[]> {
     if (this.#made.forms[form.formId] !== digestOfForm(form, this.#history)) this.#isBehind = true;
     const mayRetry = Object.keys(this.#made.notes).length > 0 && this.#hasPassed(RETRY_MS);
-    if (this.#isBehind ? this.#writers > 1 && !this.#hasRested : !mayRetry)
-      return viewNotices(this.#made, isViewOf(form.table));
-    await this.make();
-    return viewNotices(this.#made, () => true);
+    if (this.#isBehind ? this.#writers === 1 || this.#hasRested : mayRetry) await this.make();
+    const others = viewNotices(this.#made, (view) => !isViewOf(form.table)(view)).filter(
+      ({ message }) => !this.#reported.has(message),
+    );
+    for (const { message } of others) this.#reported.add(message);
+    return [...viewNotices(this.#made, isViewOf(form.table)), ...others];
   }
 
   /** A run has stored rows, and goes on: others that have ended may be waiting for it. */
   async catchUp(): Promise<void> {
-    if (this.#isBehind && this.#hasRested) await this.make();
+    // Its own rows are stored, also if this fails.
+    if (this.#isBehind && this.#hasRested) await this.make().catch(() => {});
   }
 
   /** Makes the views that are missing or out of date. If one cannot be made, a later run tries again. */
   async make(): Promise<void> {
     const startMs = this.#clock.now();
-    this.#made = await this.#database.transaction((tx) => makeViews(tx, this.#history));
-    this.#isBehind = false;
-    this.#madeAtMs = this.#clock.now();
-    this.#tookMs = this.#madeAtMs - startMs;
+    try {
+      this.#made = await this.#database.transaction((tx) => makeViews(tx, this.#history));
+      this.#isBehind = false;
+    } finally {
+      this.#madeAtMs = this.#clock.now();
+      this.#tookMs = this.#madeAtMs - startMs;
+    }
   }
 
   /** The record was read: another process may have made views. */
@@ -136,7 +144,7 @@ export class ViewKeeper {
   }
 
   get #hasRested(): boolean {
-    return this.#hasPassed(REST * this.#tookMs);
+    return this.#hasPassed(Math.min(REST * this.#tookMs, RETRY_MS));
   }
 
   #hasPassed(ms: number): boolean {

@@ -108,11 +108,12 @@ export class SqlStore implements Store {
       const columnsIn = await columnsOfEach(database, places);
       const made = await readMade(database);
       this.#views.note(made);
-      const first = held.find(({ state }) => state.goneAtMs === null)?.state;
+      // The last one that was written: it gets runs.
+      const [last] = held.map(({ state }) => state).toSorted((a, b) => b.commitUs - a.commitUs);
       for (const { state: kept, fields } of held) {
         const { formId, place } = kept;
         const isMeant = (view: string): boolean =>
-          isViewOf(place)(view) || (kept === first && !places.some((each) => isViewOf(each)(view)));
+          isViewOf(place)(view) || (kept === last && !places.some((each) => isViewOf(each)(view)));
         const known = {
           fields,
           runs: runsById.get(formId) ?? [],
@@ -130,7 +131,7 @@ export class SqlStore implements Store {
           // The next run that opens the form reports the losses and reads the rows again.
           forms.push({ ...known, state: losses.length === 0 ? state : distrust(state), losses });
         } catch (error) {
-          const failure = unlessLost(error);
+          const failure = unlessLost(place, error);
           forms.push({ ...known, state: withdrawClaims(kept), losses: [], failure });
         }
       }
@@ -311,9 +312,9 @@ const stateLost = (target: string, slug: string): MirrorError =>
   );
 
 /** The failure of one form, whose table is locked or was changed: the others can be read (L12). Throws if the server is lost. */
-function unlessLost(error: unknown): MirrorError {
-  if (error instanceof MirrorError && error.code !== 'TARGET_UNREACHABLE') return error;
-  throw error;
+function unlessLost(table: string, error: unknown): MirrorError {
+  if (!(error instanceof MirrorError) || error.code === 'TARGET_UNREACHABLE') throw error;
+  return new MirrorError(error.code, `The table ${table} cannot be read. ${error.message}`);
 }
 
 /** What people removed or changed, one sentence each. */

@@ -133,11 +133,11 @@ export function mysqlDialect(product: MysqlProduct): Dialect {
 /** Keeps rights on the view, and with whose rights it reads. If a person's view needs a column that the view would lose, it stays unchanged. */
 async function putView(tx: Session, name: string, select: string): Promise<void> {
   const before = await tx.query(
-    'SELECT view_definition AS sql_text, security_type FROM information_schema.views WHERE table_schema = database() AND table_name = $1',
+    'SELECT view_definition AS sql_text, security_type AS security FROM information_schema.views WHERE table_schema = database() AND table_name = $1',
     [name],
   );
   const dependants = before.length === 0 ? [] : await viewsOf(tx, name);
-  const security = textOf(before[0]?.['security_type'] ?? 'DEFINER');
+  const security = textOf(before[0]?.['security'] ?? 'DEFINER');
   const create = `CREATE OR REPLACE SQL SECURITY ${security} VIEW ${quoted(name)} AS `;
   await tx.run(create + select);
   for (const dependant of dependants) {

@@ -134,7 +134,8 @@ export class SqliteConnection implements Connection {
   }
 
   /** Until a reader's snapshot ends, the file has what the reader sees. */
-  async requireErased(): Promise<void> {
+  async requireErased(_tables: readonly string[], waits: boolean): Promise<void> {
+    if (!waits) return this.settle();
     try {
       await this.#patiently(() => this.#emptyLog());
     } catch (error) {
