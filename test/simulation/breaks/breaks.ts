@@ -355,8 +355,8 @@ const FAULTS: Readonly<Record<string, Omit<Break, 'law' | 'name'>>> = {
   },
   'L17: the views of a new form are never made': {
     file: 'src/targets/sql/relations.ts',
-    find: 'await this.make(); return viewNotices(this.#made, () => true);',
-    replace: 'return [];',
+    find: 'this.#hasRested : mayRetry) await this.make();',
+    replace: 'this.#hasRested : mayRetry) return [];',
     and: {
       file: 'src/targets/sql/relations.ts',
       find: 'if (this.#writers > 0 || !this.#isBehind) return;',
