@@ -355,13 +355,8 @@ const FAULTS: Readonly<Record<string, Omit<Break, 'law' | 'name'>>> = {
   },
   'L17: the views of a new form are never made': {
     file: 'src/targets/sql/relations.ts',
-    find: 'this.#hasRested : mayRetry) await this.make();',
-    replace: 'this.#hasRested : mayRetry) return [];',
-    and: {
-      file: 'src/targets/sql/relations.ts',
-      find: 'if (this.#writers > 0 || !this.#isBehind) return;',
-      replace: 'if (this.#writers >= 0) return;',
-    },
+    find: 'this.#made = await this.#database.transaction((tx) => makeViews(tx, this.#history));',
+    replace: 'this.#made = await readMade(this.#database);',
   },
   'L17: the history of statuses lacks changes': {
     file: 'src/targets/sql/write-rows.ts',
