@@ -55,7 +55,10 @@ export interface SandboxSheet extends AsyncDisposable {
 /** Starts it on loopback, on `port` or, with 0, any free one. Throws USAGE outside a checkout of the repository. */
 export async function startSandboxSheet(port = 0): Promise<SandboxSheet> {
   const { startSheetsEmulator } = await loadEmulator();
-  const emulator = await startSheetsEmulator({ port });
+  const emulator = await startSheetsEmulator({ port }).catch((error: unknown) => {
+    const message = `The spreadsheet cannot listen on port ${port}: is it taken? Choose another --port; the spreadsheet uses the next one.`;
+    throw new MirrorError('USAGE', message, { cause: error });
+  });
   emulator.accounts.issue({ email: EMULATOR_EMAIL }, EMULATOR_TOKEN);
   const id = emulator.createSpreadsheet({ title: 'Form submissions' });
   const root = emulator.url.replace(/\/$/, '');

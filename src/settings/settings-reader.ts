@@ -157,6 +157,15 @@ export class SettingsReader {
   #dotEnv(): Environment {
     try {
       const text = this.#readFile(DOT_ENV).replace(/^\uFEFF/, '');
+      // As Windows PowerShell writes files.
+      if (text.includes('\0')) {
+        this.problems.push({
+          variable: DOT_ENV,
+          message: 'is not UTF-8 text: save it with the encoding UTF-8',
+          example: exampleLine('FORMS_API_URL', 'FORMS_API_URL'),
+        });
+        return {};
+      }
       const lines = linesWithoutEquals(text);
       if (lines.length > 0)
         this.problems.push({

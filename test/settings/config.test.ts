@@ -98,6 +98,11 @@ describe('where settings come from', () => {
       );
   });
 
+  it('says that a .env file in UTF-16 is not UTF-8', () => {
+    const text = Buffer.from('FORMS_API_KEY=k\r\n', 'utf16le').toString('utf8');
+    expect(onlyProblem({}, { '.env': text })).toMatch(/^\.env is not UTF-8 text: save it/);
+  });
+
   it('blank values count as unset, and white space around a value is not part of it', () => {
     const key = { FORMS_API_KEY: ` ${KEY}\n` };
     const config = load({ ...SOURCE, ...key, TARGET_URL: '', MARK_STATUS: '  ', QUEUE_URL: '' });
