@@ -1,9 +1,10 @@
 import type { App } from '../app.ts';
 import { PROBLEMS } from '../base/catalogue.ts';
 import { type MirrorError, mistakeText, toMirrorError } from '../base/errors.ts';
-import { plural } from '../base/format.ts';
+import { plural, wordList } from '../base/format.ts';
 import { fetchWithProxy } from '../base/proxy.ts';
 import { sendTest, receiversOf } from '../notify/notifier.ts';
+import { namesFor } from '../mirror/selection.ts';
 import type { Form } from '../mirror/types.ts';
 import { openBackend } from '../queue/backends.ts';
 import type { TargetSettings } from '../settings/target-settings.ts';
@@ -86,10 +87,12 @@ const checkSource: Check = async (app, { stop: { signal } }) => {
 
 function checkNames(
   app: App,
-  { name, variables, selection: named }: TargetSettings,
+  settings: TargetSettings,
   forms: readonly Form[],
   unmatched: readonly NameMistake[],
 ): Finding[] {
+  const { name, variables } = settings;
+  const { selection } = app.planner.settingsById(settings);
   const subject = `fields of ${name}`;
   const wrong = (message: string, remedy?: string): Finding => {
     return { subject, ok: false, message, remedy, mistaken: true };
@@ -105,12 +108,18 @@ function checkNames(
       .flatMap((form) => app.planner.refusal(name, form) ?? [])
       .map(({ code, message }) => wrong(`${code}: ${message}`)),
   ];
-  if (named === undefined) {
+  if (selection === undefined) {
     const message = `${variables.fields} is missing, so nothing may leave the source`;
     mistakes.push(wrong(message, 'forms-mirror forms <form> lists the fields to select from'));
   }
-  if (mistakes.length > 0) return mistakes;
-  return [{ ...fine(`selected; ${plural(chosen.length, 'form')} to mirror`), subject }];
+  if (mistakes.length > 0 || selection === undefined) return mistakes;
+  const without = chosen.filter((form) => namesFor(selection.fields, form).length === 0);
+  const slugs = wordList(
+    without.map(({ slug }) => slug),
+    'and',
+  );
+  const answers = without.length === 0 ? '' : `, without answers: ${slugs}`;
+  return [{ ...fine(`selected; ${plural(chosen.length, 'form')} to mirror${answers}`), subject }];
 }
 
 /** Whether a target can be reached and written. */

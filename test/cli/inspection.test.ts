@@ -73,6 +73,15 @@ describe('check', () => {
     );
   });
 
+  it('names the forms of which no answers are selected', async () => {
+    const { run } = await openPlace({ submissions: 5 });
+    await expectEnd(
+      run('check', { TARGET_FIELDS: `${FORM}:*` }),
+      0,
+      /fields of default: selected; 3 forms to mirror, without answers: \S+ and \S+\n/,
+    );
+  });
+
   it('shows where alerts go without a secret', async () => {
     const { run } = await openPlace({ submissions: 5 });
     const receivers = {
