@@ -58,7 +58,7 @@ export function judgeForm(known: KnownForm, around: Surroundings): FormReport {
     table: copy?.place.table ?? null,
     rows: tally === undefined ? none : liveRows(tally),
     deletedRows: tally?.deleted ?? none,
-    rejected: tally === undefined ? none : tally.rejected + tally.undecided,
+    rejected: tally?.rejected ?? none,
     forgotten: tally?.forgotten ?? none,
     refused: copy === null ? none : refused,
     running,

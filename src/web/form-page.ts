@@ -7,7 +7,7 @@ import {
   stateOfAll,
   type TargetReport,
 } from '../health/report.ts';
-import type { Entry, Run } from '../mirror/port.ts';
+import type { Entry, EntryKind, Run } from '../mirror/port.ts';
 import { acceptButton, formActions } from './actions.ts';
 import { type Html, type HtmlPart, html } from './html.ts';
 import {
@@ -113,8 +113,10 @@ function facts(form: FormReport, nowMs: number): Html {
 }
 
 function detailParts(target: string, { runs, entries }: FormDetails, nowMs: number): Html {
-  const rejected = entries.filter(({ kind }) => kind !== 'refused');
-  const refused = entries.filter(({ kind }) => kind === 'refused');
+  const listed = (kind: EntryKind) => entries.filter((entry) => entry.kind === kind);
+  const rejected = listed('rejected');
+  const undecided = listed('undecided');
+  const refused = listed('refused');
   return html`${
     runs.length > 0 &&
     html`<h3>Recent runs</h3>
@@ -124,6 +126,11 @@ function detailParts(target: string, { runs, entries }: FormDetails, nowMs: numb
     rejected.length > 0 &&
     html`<h3 id="${rejectedAnchor(target)}">${plural(rejected.length, 'rejected submission')}</h3>
       ${entryTable('Submissions and answers that could not be stored unchanged', rejected, nowMs)}`
+  }
+  ${
+    undecided.length > 0 &&
+    html`<h3>${plural(undecided.length, 'undecided row')}</h3>
+      ${entryTable('Rows that the source does not show, although it answers neither 404 nor 410 for them', undecided, nowMs)}`
   }
   ${
     refused.length > 0 &&

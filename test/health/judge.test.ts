@@ -423,7 +423,7 @@ describe('the judge', () => {
     expect(formOf(judge(factsOf({ a, queue: busy(job()) })))).toMatchObject({
       rows: 100,
       deletedRows: 3,
-      rejected: 3,
+      rejected: 2,
       forgotten: 4,
       refused: 5,
       running: { startedAt: before(30_000), seen: 5, total: 9 },

@@ -199,6 +199,7 @@ export function feedbackDetails(): FormDetails {
     entries: [
       entry('sub_8Kq2mZx0', 'createdAt is no date; the row has none.'),
       ...Array.from({ length: 60 }, (_, at) => entry(`no-id:5f1d0c9a${at}`, 'The item has no ID.')),
+      entry('sub_6Fd1', 'The source answers 403 for its ID.', 'undecided'),
       entry('sub_4Tz7', 'PATCH: refused with 409.', 'refused'),
     ],
   };

@@ -148,7 +148,7 @@ describe('the metrics of start', () => {
       `answers_timestamp_seconds{} ${seconds(2 * HOUR)}`,
       'rows{state="live"} 100',
       'rows{state="deleted"} 7',
-      'rejected_submissions{} 5',
+      'rejected_submissions{} 3',
       'held_deletions{} 5',
       'undecided_rows{} 2',
     ]);

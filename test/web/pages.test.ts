@@ -115,7 +115,7 @@ describe('the page of a form', () => {
   const open = (changes: Parameters<typeof startPage>[1] = {}) =>
     startPage(realisticReport(), { details: async () => feedbackDetails(), ...changes });
 
-  it('shows its problems, runs, rejected submissions and refused status changes', async () => {
+  it('shows its problems, runs, rejected submissions, undecided rows and refused status changes', async () => {
     await using page = await open();
     const html = await page.text(`/forms/${FEEDBACK.id}`);
     for (const shown of [
@@ -126,6 +126,8 @@ describe('the page of a form', () => {
       '61 rejected submissions',
       '(50 of 61)',
       'no-id:5f1d0c9a48',
+      '1 undecided row',
+      'sub_6Fd1',
       '1 refused status change',
       'sub_4Tz7',
       'PATCH: refused with 409.',
