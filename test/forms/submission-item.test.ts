@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { parseExactJson } from '../../src/forms/exact-json.ts';
+import { parseExactJson } from '../../src/mirror/json.ts';
 import { namelessKeys } from '../../src/forms/submission-item.ts';
 import type { SubmissionItem } from '../../src/mirror/types.ts';
 import { singleSubmission, submissionItem } from '../../src/forms/submission-item.ts';
