@@ -206,7 +206,7 @@ const ROWS = {
     meaning:
       'The last change of the copy is dated in the future: the clock of the machine that wrote it was ahead, or the clock of this one is behind.',
     remedy:
-      'Set the clocks of all machines that run forms-mirror. Nothing is lost: until that time has come, new changes are dated just after the last one.',
+      'Set the clocks of all machines that run forms-mirror. Nothing is lost: until that time, new changes are dated just after the last one.',
   },
   ROWS_REJECTED: {
     scope: 'form',

@@ -40,7 +40,7 @@ export async function openService(
 /** Outcomes of runs that did not do their work. */
 const ENDED_EARLY: ReadonlySet<OutcomeName> = new Set(['failed', 'busy', 'stopped']);
 
-/** How long the runs that a poll found wait until the forms without runs were kept up. */
+/** How long the runs that a poll found wait for the removal of old rows of forms without runs. */
 const UPKEEP_MS = 20_000;
 
 /** The work of the queue's jobs. The app logs how runs and write-backs end. */

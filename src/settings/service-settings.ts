@@ -188,7 +188,7 @@ const NO_CHECKS = 'NODE_TLS_REJECT_UNAUTHORIZED';
 export function uncheckedCertificates({ variables }: SettingsReader): SettingMistake[] {
   if (variables.get(NO_CHECKS)?.value !== '0') return [];
   const message =
-    'is 0, so no certificate is checked and another server could pose as any host: remove it, and name the certificate file of your own authority';
+    'is 0, so no certificate is checked and another one could pretend to be the server: remove it, and name the certificate file of your own authority';
   const example = 'NODE_EXTRA_CA_CERTS=/etc/ssl/authority.pem';
   return [{ variable: NO_CHECKS, message, example }];
 }

@@ -51,7 +51,7 @@ export async function settleAbsent(
   }
   await sink.note((state) => ({ ...flagAll(state), isListDoubted: true }));
   const { key } = hidden;
-  // A service with a trash may show it there for ever.
+  // A service with a trash may show it there forever.
   const remedy = `if it was deleted on purpose, forms-mirror forget ${shellWord(key)} removes it here`;
   throw new Incomplete('HIDES', `such as ${key}; ${remedy}`);
 }

@@ -80,7 +80,7 @@ export class People {
     );
   }
 
-  /** The settings name a field that no form has any more. */
+  /** The settings name a form or a field that the source no longer has. */
   get namesWhatIsGone(): boolean {
     const there = this.#source.forms
       .filter(({ exists }) => exists)

@@ -92,7 +92,7 @@ export function parseMysqlUrl(url: string): Address {
       'has an ssl-mode other than DISABLED, REQUIRED, VERIFY_CA and VERIFY_IDENTITY',
     );
   const [socket, authority] = [optionOf(parsed, 'socket'), optionOf(parsed, 'ssl-ca')];
-  // Without the check, anyone with a certificate of a public authority can pose as any host.
+  // Without the check, anyone with a certificate of a public authority can pretend to be the server.
   const isSafe = mode === 'VERIFY_IDENTITY' || (mode === 'VERIFY_CA' && Boolean(authority));
   const weaknesses = isSafe ? [] : [unsafe('ssl-mode=VERIFY_IDENTITY', 'ssl-ca')];
   const shown = shownAddress(parsed, socket === undefined ? [] : [`socket=${socket}`]);
