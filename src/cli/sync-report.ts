@@ -2,6 +2,7 @@ import { PROBLEMS } from '../base/catalogue.ts';
 import { count, duration, plural, someOf } from '../base/format.ts';
 import {
   claimText,
+  exceptText,
   NO_CLAIM,
   OUTCOME_TEXTS,
   oldestClaim,
@@ -36,23 +37,28 @@ export function progressOf(
   };
 }
 
-/** The outcome of a run, its changes and its cost; below it, why it read everything, and changes by people. */
+/**
+ * The outcome of a run, its changes and its cost; below it, why it read everything, and changes by people. A complete copy is named
+ * with its exceptions.
+ */
 export function runLines(report: RunReport): Line[] {
+  const isOk = report.outcome === 'ok';
   const changes = [
     ...someOf(report.inserted, 'new'),
     ...someOf(report.updated, 'changed'),
     ...someOf(report.deleted, 'deleted'),
     ...someOf(report.held, 'held'),
-    ...someOf(report.rejected, 'rejected'),
+    ...(isOk ? [] : someOf(report.rejected, 'rejected')),
   ];
-  const isProven = report.outcome === 'ok' || report.outcome === 'held';
+  const isProven = isOk || report.outcome === 'held';
   const nothing = isProven ? 'nothing new' : 'nothing written';
   const what = changes.length > 0 ? changes.join(', ') : nothing;
   const cost = `${plural(report.requests, 'request')}, ${duration(lengthOf(report))}`;
   const { text: outcome, state } = OUTCOME_TEXTS[report.outcome];
   const code = report.code === null ? '' : ` (${report.code})`;
+  const except = isOk ? exceptText(claimAfter(report)) : '';
   const name = copyName(report);
-  const text = `${name}: ${outcome}${code}; ${what} (${cost})`;
+  const text = `${name}: ${outcome}${code}${except}; ${what} (${cost})`;
   const run: Line = { sign: signOf(state), text, details: report.reasons };
   return [run, ...noticeLines(name, report.notices)];
 }

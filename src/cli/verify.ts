@@ -1,5 +1,5 @@
 import { MirrorError, toMirrorError } from '../base/errors.ts';
-import { count, exact, plural } from '../base/format.ts';
+import { count, exact, plural, someOf, wordList } from '../base/format.ts';
 import { shellOption } from '../base/printable.ts';
 import { acceptance, shownPause } from '../health/report.ts';
 import { longestGapMs } from '../queue/schedule.ts';
@@ -69,12 +69,11 @@ function comparisonLines(comparison: Comparison): Line[] {
   if (report instanceof MirrorError) return [{ sign: 'error', text: `${name}: ${report.message}` }];
   const { lagging, pause, outcome, differing, undecided } = report;
   const compared = `${plural(report.compared, 'submission')} compared`;
-  const listed = report.listed === 0 ? '' : `; ${count(report.listed)} listed as rejected`;
   const answer = undecided.count === 1 ? 'its ID answers' : 'their IDs answer';
   const gone = report.forgotten === 0 ? '' : `; ${count(report.forgotten)} forgotten`;
   const line: Line = {
     sign: isWell(comparison) ? 'ok' : 'error',
-    text: `${name}: ${verdictOf(report)}; ${compared}${listed}${gone}`,
+    text: `${name}: ${verdictOf(report)}; ${compared}${gone}`,
     details: [
       ...idLines('missing in the copy', report.missing),
       ...idLines('gone from the source', report.extra),
@@ -95,24 +94,31 @@ function comparisonLines(comparison: Comparison): Line[] {
 }
 
 /** What a person can do about a copy that differs. */
-function remedyFor({ form: { slug }, target }: Place, { held, extra }: VerifyReport) {
+function remedyFor({ form: { slug }, target }: Place, { held, extra, notices }: VerifyReport) {
   if (held > 0 && extra.count > 0) {
     const { remedy, command } = acceptance(slug, target);
     return { remedy: `${plural(held, 'deletion is', 'deletions are')} held. ${remedy}`, command };
   }
   const only = `${shellOption('--form', slug)} ${shellOption('--target', target)}`;
+  const isProtected = notices.some(({ code }) => code === 'CELLS_PROTECTED');
+  const first = isProtected ? 'First make the cells named below writable. ' : '';
   return {
-    remedy: 'To compare everything again and write what differs:',
+    remedy: `${first}To compare everything again and write what differs:`,
     command: `forms-mirror sync --full ${only}`,
   };
 }
 
-function verdictOf({ outcome, startedAt, lagging }: VerifyReport): string {
+function verdictOf({ outcome, startedAt, lagging, listed }: VerifyReport): string {
+  const except = [
+    ...someOf(lagging.count, 'that came just now'),
+    ...someOf(listed, 'listed as rejected'),
+  ];
   switch (outcome) {
     case 'same':
-      return `the same as of ${exact(startedAt)}`;
-    case 'lagging':
-      return `the same as of ${exact(startedAt)}, except for ${count(lagging.count)} that came just now`;
+    case 'lagging': {
+      const same = `the same as of ${exact(startedAt)}`;
+      return except.length === 0 ? same : `${same}, except for ${wordList(except, 'and')}`;
+    }
     case 'unproven':
       return 'not proven: the source may not have been read completely';
     case 'different':

@@ -4,7 +4,7 @@ import { ago, exact, iso, plural, someOf, wordList } from '../base/format.ts';
 import { shellOption } from '../base/printable.ts';
 import { HEALTH_STATES, type HealthState } from '../mirror/health-text.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import type { Claim, OutcomeName } from '../mirror/form-state.ts';
+import { type Claim, type OutcomeName, sumOf } from '../mirror/form-state.ts';
 import { type Pause, resumeCommand } from '../mirror/pauses.ts';
 import type { TargetNotice } from '../mirror/port.ts';
 import type { TargetPlace } from './facts.ts';
@@ -59,9 +59,12 @@ export function problemOf(
   return { code, level, title, message, remedy, command: null, since, ...particular };
 }
 
-/** The claim about a copy, with the time of each part; null: nothing is claimed. */
+/**
+ * The claim about a copy, with the time of each part; null: nothing is claimed. It does not cover submissions that are `held`,
+ * `undecided` or `rejected`.
+ */
 export interface ShownClaim {
-  /** Every submission of the source as of this time, except those that are `held` or `undecided`. */
+  /** Every submission of the source as of this time. */
   readonly submissionsAsOf: string | null;
   readonly statusesAsOf: string | null;
   readonly answersAsOf: string | null;
@@ -69,6 +72,8 @@ export interface ShownClaim {
   readonly held: number;
   /** Rows that the source's list does not show, and for whose IDs it returns neither the submission nor 404 or 410. */
   readonly undecided: number;
+  /** Submissions that could not be stored, or not as the source has them. */
+  readonly rejected: number;
 }
 
 /** Nothing is claimed. */
@@ -78,17 +83,18 @@ export const NO_CLAIM: ShownClaim = {
   answersAsOf: null,
   held: 0,
   undecided: 0,
+  rejected: 0,
 };
 
 /** A claim for people. A time in the future comes from a wrong clock, so nothing is claimed as of it. */
 export function shownClaim(claim: Claim, nowMs: number): ShownClaim {
-  const { submissionsAsOfMs, statusesAsOfMs, answersAsOfMs, held, undecided } = claim;
+  const { submissionsAsOfMs, statusesAsOfMs, answersAsOfMs, ...except } = claim;
   const time = (ms: number | null): string | null =>
     ms === null || isAhead(ms, nowMs) ? null : iso(ms);
   const submissionsAsOf = time(submissionsAsOfMs);
-  if (submissionsAsOf === null) return { ...NO_CLAIM, held, undecided };
+  if (submissionsAsOf === null) return { ...NO_CLAIM, ...except };
   const [statusesAsOf, answersAsOf] = [time(statusesAsOfMs), time(answersAsOfMs)];
-  return { submissionsAsOf, statusesAsOf, answersAsOf, held, undecided };
+  return { submissionsAsOf, statusesAsOf, answersAsOf, ...except };
 }
 
 /** A pause, and the command line that ends it. */
@@ -232,21 +238,23 @@ export function oldestClaim(claims: readonly ShownClaim[]): ShownClaim {
     submissionsAsOf: oldest(({ submissionsAsOf }) => submissionsAsOf),
     statusesAsOf: oldest(({ statusesAsOf }) => statusesAsOf),
     answersAsOf: oldest(({ answersAsOf }) => answersAsOf),
-    held: claims.reduce((sum, { held }) => sum + held, 0),
-    undecided: claims.reduce((sum, { undecided }) => sum + undecided, 0),
+    held: sumOf(claims.map(({ held }) => held)),
+    undecided: sumOf(claims.map(({ undecided }) => undecided)),
+    rejected: sumOf(claims.map(({ rejected }) => rejected)),
   };
 }
 
-/** ` except for 3 held and 1 undecided`; empty for none. */
-export function exceptText({ held, undecided }: ShownClaim): string {
+/** `, except for 3 held deletions and 1 rejected`; empty for none. */
+export function exceptText({ held, undecided, rejected }: ShownClaim): string {
   const parts = [
     ...(held > 0 ? [plural(held, 'held deletion')] : []),
     ...someOf(undecided, 'undecided'),
+    ...someOf(rejected, 'rejected'),
   ];
-  return parts.length === 0 ? '' : ` except for ${parts.join(' and ')}`;
+  return parts.length === 0 ? '' : `, except for ${wordList(parts, 'and')}`;
 }
 
-/** `submissions and statuses as of 12 s ago, answers as of 3 h ago`. */
+/** `submissions and statuses as of 12 s ago, answers as of 3 h ago, except for 1 rejected`. */
 export const claimText = (claim: ShownClaim, nowMs: number): string =>
   claimWords(claim, (time) => ago(time, nowMs));
 
@@ -256,18 +264,17 @@ export const exactClaimText = (claim: ShownClaim): string => claimWords(claim, e
 function claimWords(claim: ShownClaim, when: (time: string) => string): string {
   if (claim.submissionsAsOf === null) return 'nothing is proven';
   const parts = [
-    { name: 'submissions', at: claim.submissionsAsOf, except: exceptText(claim) },
-    { name: 'statuses', at: claim.statusesAsOf, except: '' },
-    { name: 'answers', at: claim.answersAsOf, except: '' },
+    { name: 'submissions', at: claim.submissionsAsOf },
+    { name: 'statuses', at: claim.statusesAsOf },
+    { name: 'answers', at: claim.answersAsOf },
   ];
   // Parts with the same time are named together.
-  const byTime = Map.groupBy(parts, ({ at, except }) =>
-    at === null ? 'never compared' : `as of ${when(at)}${except}`,
+  const byTime = Map.groupBy(parts, ({ at }) =>
+    at === null ? 'never compared' : `as of ${when(at)}`,
   );
-  return [...byTime]
-    .map(([text, some]) => {
-      const names = some.map(({ name }) => name);
-      return `${wordList(names, 'and')} ${text}`;
-    })
-    .join(', ');
+  const texts = [...byTime].map(([text, some]) => {
+    const names = some.map(({ name }) => name);
+    return `${wordList(names, 'and')} ${text}`;
+  });
+  return texts.join(', ') + exceptText(claim);
 }

@@ -248,15 +248,17 @@ export const liveRows = ({ rows }: Pick<Tally, 'rows'>): number => sumOf(Object.
 export const sumOf = (counts: Iterable<number>): number =>
   Iterator.from(counts).reduce((sum, count) => sum + count, 0);
 
-/** The claim about a copy of a form, and as of when (milliseconds; null: nothing is claimed). */
-export interface Claim {
-  /** Every submission of the source as of this time, except rows that are `held` or `undecided`: see {@link Tally}. */
+/**
+ * The claim about a copy of a form, and as of when (milliseconds; null: nothing is claimed). It does not cover submissions that are
+ * `held`, `undecided` or `rejected`: see {@link Tally}.
+ */
+export interface Claim extends Pick<Tally, 'held' | 'undecided' | 'rejected'> {
+  /** Every submission of the source as of this time. */
   readonly submissionsAsOfMs: number | null;
   /** As old as the answers if statuses were never counted. */
   readonly statusesAsOfMs: number | null;
+  /** Never later than the submissions. */
   readonly answersAsOfMs: number | null;
-  readonly held: number;
-  readonly undecided: number;
 }
 
 /** The workspace, asked as a whole by a poll, had what the target accounts for, of these forms. */
@@ -272,22 +274,25 @@ export interface Agreement {
  * found since its last run.
  */
 export function claimOf(state: FormState, agreement: Agreement | null): Claim {
-  const { formId, submissionsAsOfMs, statusesAsOfMs } = state;
-  const { held, undecided } = state.tally;
-  if (submissionsAsOfMs === null)
-    return { submissionsAsOfMs, statusesAsOfMs: null, answersAsOfMs: null, held, undecided };
-  const answersAsOfMs = oldestReading(state);
+  const { formId, statusesAsOfMs } = state;
+  const { held, undecided, rejected } = state.tally;
+  const except = { held, undecided, rejected };
+  if (state.submissionsAsOfMs === null)
+    return { submissionsAsOfMs: null, statusesAsOfMs: null, answersAsOfMs: null, ...except };
   // An agreement of a poll from before the form's last reading adds nothing.
   const polledMs = agreement?.formIds.includes(formId) === true ? agreement.atMs : 0;
+  const submissionsAsOfMs = Math.max(state.submissionsAsOfMs, polledMs);
+  // A run may have read every range, and failed before source and copy agreed.
+  const readMs = oldestReading(state);
+  const answersAsOfMs = readMs === null ? null : Math.min(readMs, submissionsAsOfMs);
   return {
-    submissionsAsOfMs: Math.max(submissionsAsOfMs, polledMs),
+    submissionsAsOfMs,
     statusesAsOfMs:
       polledMs > 0 && agreement?.onStatuses === true
         ? Math.max(statusesAsOfMs ?? 0, polledMs)
         : (statusesAsOfMs ?? answersAsOfMs),
     answersAsOfMs,
-    held,
-    undecided,
+    ...except,
   };
 }
 

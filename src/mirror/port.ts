@@ -205,8 +205,11 @@ export interface Entry {
   readonly reason: string;
   /** When it was last listed; for a forgotten submission, when it was forgotten. */
   readonly atMs: number;
-  /** Nothing is wrong with the submission: the target takes no new rows, so it is missing (L6). */
-  readonly isMissing?: true;
+  /**
+   * Nothing is wrong with the submission (L6): people keep the target from adding its row, or from writing these columns of it, by
+   * their keys.
+   */
+  readonly blocked?: readonly string[];
 }
 
 /** Entries to remove: of one kind, with these IDs. */

@@ -92,7 +92,7 @@ export class Comparison {
   readonly #parts: ComparedParts;
   readonly #atMs: number;
   readonly #join: Join;
-  /** IDs of submissions listed as rejected; null until they are read. */
+  /** IDs of submissions that are listed because of their own content; null until they are read. */
   #listed: ReadonlySet<string> | null = null;
 
   constructor(parts: ComparedParts) {
@@ -145,7 +145,7 @@ export class Comparison {
         for (const row of some) stored.set(row.id, row);
     const forgotten = (await copy?.forgotten(ids)) ?? new Map<string, string>();
     this.#listed ??= new Set(
-      (await copy?.entries(['rejected']))?.flatMap(({ id, isMissing }) => (isMissing ? [] : [id])),
+      (await copy?.entries(['rejected']))?.flatMap(({ id, blocked }) => (blocked ? [] : [id])),
     );
     const listed = this.#listed;
     for (const row of rows.values()) {

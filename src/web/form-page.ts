@@ -90,14 +90,16 @@ const countText = (number: number | null): string => (number === null ? 'unknown
 
 function facts(form: FormReport, nowMs: number): Html {
   const { claim, rows, deletedRows, rejected, forgotten, refused } = form;
+  const asOf = (time: string | null): HtmlPart =>
+    time === null ? 'unknown' : [timeAgo(time, nowMs, 'unknown'), exceptText(claim)];
   const list: readonly (readonly [string, HtmlPart])[] = [
     ['Rows', countText(rows)],
     ['Deleted at the source', countText(deletedRows)],
     ['Rejected', countText(rejected)],
     ['Held deletions', count(claim.held)],
-    ['Submissions as of', [timeAgo(claim.submissionsAsOf, nowMs, 'unknown'), exceptText(claim)]],
-    ['Statuses as of', timeAgo(claim.statusesAsOf, nowMs, 'unknown')],
-    ['Answers as of', timeAgo(claim.answersAsOf, nowMs, 'unknown')],
+    ['Submissions as of', asOf(claim.submissionsAsOf)],
+    ['Statuses as of', asOf(claim.statusesAsOf)],
+    ['Answers as of', asOf(claim.answersAsOf)],
     ...((forgotten ?? 0) > 0 ? [['Erased on request', countText(forgotten)] as const] : []),
     ...((refused ?? 0) > 0 ? [['Status changes refused', countText(refused)] as const] : []),
   ];

@@ -30,17 +30,34 @@ it('L17: sync, status, check and the Mirror tab report protected cells, and what
   for (const row of [2, 3, 5]) sandbox.store.setStatus(idAt(row), 'REJECTED');
   const said = [
     /! customer-feedback → default: On the tab "Customer feedback.*" forms-mirror cannot write into the protected range \(3:4\): cells of 2 submissions are not as the source has them/,
-    /→ Allow mirror@\S+ to edit it .* The rest follows by itself/,
+    /→ Allow mirror@\S+ to edit it .* The next run writes the rest/,
   ];
-  await expectEnd(run('sync'), 0, ...said);
+  const except = 'submissions.* as of \\S.*, except for 2 rejected';
+  await expectEnd(
+    run('sync'),
+    0,
+    ...said,
+    'customer-feedback → default: complete, except for 2 rejected; 1 changed',
+    new RegExp(`The copy is complete: ${except}\\.`),
+  );
+  await expectEnd(run('sync'), 0, 'default: complete, except for 2 rejected; nothing new');
   const status = await run('status');
   for (const text of said) expect(status.stdout).toMatch(text);
+  expect(status.stdout).toMatch(new RegExp(`Up to date: ${except}\n`));
+  expect(status.stdout).toMatch(new RegExp(`8 rows, 2 rejected; ${except}; last run`));
   await expectEnd(
     run('check'),
     1,
     /✗ target default: .* forms-mirror cannot write into the protected range \(3:4\)/,
   );
-  expect((await run('verify')).stdout).toMatch(/2 listed as rejected/);
+  await expectEnd(
+    run('verify'),
+    1,
+    'customer-feedback → default: different; 8 submissions compared',
+    'in status: 2 rows',
+    '→ First make the cells named below writable. To compare everything again and write what differs:',
+    ...said,
+  );
   const explain = await run('explain', idAt(2));
   expect(explain.stdout).toMatch(/differs in: status/);
   expect(explain.stdout).toMatch(
@@ -55,7 +72,7 @@ it('L17: sync, status, check and the Mirror tab report protected cells, and what
   const after = await run('sync');
   expect(after.stdout).toMatch(/protected or merged can be written now; its rows are read again/);
   await expectEnd(run('check'), 0);
-  expect((await run('verify')).stdout).not.toMatch(/listed/);
+  await expectEnd(run('verify'), 0, /default: the same as of [^,]*; 8 submissions compared\n/);
 
   person.deleteColumns(grid()[0]?.indexOf('Submission ID') ?? 0);
   await expectEnd(

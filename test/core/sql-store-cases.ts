@@ -5,7 +5,7 @@ import { type Cell, ExactNumber, JsonText, type SelectedField } from '../../src/
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import {
   AGE,
-  claimed,
+  claimedAndRead,
   clock,
   formOf,
   freshnessAfterPolls,
@@ -236,12 +236,12 @@ export function describeSqlStore(
     });
 
     it('L17: shows as of when its forms are, including polls that agree', async () => {
-      await write('polled', (form) => form.commit({ rows: [row('a', {})], state: claimed }));
+      await write('polled', (form) => form.commit({ rows: [row('a', {})], state: claimedAndRead }));
       const { shown, expected } = await freshnessAfterPolls(store, 'form_polled', async () => {
         const [found] = await place.query(
-          "SELECT submissions_as_of AS a, statuses_as_of AS b FROM freshness WHERE form = 'polled'",
+          "SELECT submissions_as_of AS a, statuses_as_of AS b, answers_as_of AS c FROM freshness WHERE form = 'polled'",
         );
-        return [msOf(found?.['a']), msOf(found?.['b'])];
+        return [msOf(found?.['a']), msOf(found?.['b']), msOf(found?.['c'])];
       });
       expect(shown).toEqual(expected);
     });

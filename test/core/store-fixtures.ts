@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/base/clock.ts';
-import type { FormState } from '../../src/mirror/form-state.ts';
+import { type FormState, wholeRead } from '../../src/mirror/form-state.ts';
 import {
   AGREEMENT_RECORD,
   type Run,
@@ -66,25 +66,33 @@ export const claimed = (state: FormState): FormState => ({
   statusesAsOfMs: AT_MS,
 });
 
+/** The same after a later run that read every answer, and failed. */
+export const claimedAndRead = (state: FormState): FormState => wholeRead(claimed(state), LATER_MS);
+
 /**
- * The result of the view \`freshness\` for a form that was {@link claimed} after each of several polls, as milliseconds: from its last run,
- * or from a later poll that agrees about the form.
+ * The result of the view \`freshness\` for a form that was {@link claimedAndRead}, after each of several polls, as
+ * milliseconds: from its last run, or from a later poll that agrees about the form. Answers are never newer than submissions.
  */
 export async function freshnessAfterPolls(
   open: () => Promise<Store>,
   formId: string,
-  ask: () => Promise<readonly [submissionsMs: number, statusesMs: number]>,
+  ask: () => Promise<readonly [submissionsMs: number, statusesMs: number, answersMs: number]>,
 ): Promise<{ shown: (readonly number[])[]; expected: number[][] }> {
   const polls = [
-    { atMs: LATER_MS, onStatuses: true, formIds: ['another'], expected: [AT_MS, AT_MS] },
+    { atMs: LATER_MS, onStatuses: true, formIds: ['another'], expected: [AT_MS, AT_MS, AT_MS] },
     {
       atMs: LATER_MS,
       onStatuses: false,
       formIds: ['another', formId],
-      expected: [LATER_MS, AT_MS],
+      expected: [LATER_MS, AT_MS, LATER_MS],
     },
-    { atMs: LATER_MS, onStatuses: true, formIds: [formId], expected: [LATER_MS, LATER_MS] },
-    { atMs: BEFORE_MS, onStatuses: true, formIds: [formId], expected: [AT_MS, AT_MS] },
+    {
+      atMs: LATER_MS,
+      onStatuses: true,
+      formIds: [formId],
+      expected: [LATER_MS, LATER_MS, LATER_MS],
+    },
+    { atMs: BEFORE_MS, onStatuses: true, formIds: [formId], expected: [AT_MS, AT_MS, AT_MS] },
   ];
   const shown: (readonly number[])[] = [];
   for (const { expected: _, ...agreement } of polls) {

@@ -53,7 +53,7 @@ const formOf = (report: Report, { id } = FORM_A, target = 'db'): FormReport => {
   return found;
 };
 
-/** `20 s, 20 s, 2 h except for 3 held deletions`: how old submissions, statuses and answers are. */
+/** `20 s, 20 s, 2 h, except for 3 held deletions`: how old submissions, statuses and answers are. */
 function claimed(claim: ShownClaim): string {
   const { submissionsAsOf, statusesAsOf, answersAsOf } = claim;
   if (submissionsAsOf === null) return 'nothing';
@@ -105,7 +105,19 @@ const FORM_CASES: Readonly<Record<string, readonly [FormChanges, string]>> = {
   ],
   'L8: deletions are held, though runs go well': [
     { tally: { held: 312, undecided: 1 }, runs: [run(1_000, { outcome: 'held', held: 312 })] },
-    'attention [DELETIONS_HELD warning]; claims 20 s, 20 s, 2 h except for 312 held deletions and 1 undecided',
+    'attention [DELETIONS_HELD warning]; claims 20 s, 20 s, 2 h, except for 312 held deletions and 1 undecided',
+  ],
+  'L17: submissions could not be stored, or not as the source has them': [
+    { tally: { rejected: 2 } },
+    'ok; claims 20 s, 20 s, 2 h, except for 2 rejected',
+  ],
+  'L17: a run read every answer, and failed before source and copy agreed': [
+    {
+      ...silent(MINUTE),
+      runs: [failed(1_000, 'TARGET_DENIED')],
+      state: { ranges: [{ fromMs: null, toMs: null, readAtMs: NOW - 2_000, isDue: false }] },
+    },
+    'failed [TARGET_DENIED error]; claims 1 min, 1 min, 1 min',
   ],
   'L17: people removed rows, however well runs went': [
     { losses: ['4 rows are missing.'] },
@@ -125,7 +137,7 @@ const FORM_CASES: Readonly<Record<string, readonly [FormChanges, string]>> = {
   ],
   'L17: a long run has just ended: it shows how the source was when it began': [
     { ...silent(3 * HOUR), runs: [run(5_000, { startedAtMs: NOW - 3 * HOUR })] },
-    'ok; claims 3 h, 3 h, 2 h',
+    'ok; claims 3 h, 3 h, 3 h',
   ],
   'statuses are never counted: they are as old as the answers': [
     { state: { statusesAsOfMs: null } },
@@ -198,7 +210,7 @@ const CASES: Readonly<Record<string, readonly [Situation, string]>> = {
   ],
   'the schedule has a night without runs': [
     { a: silent(20 * HOUR), nextPollMs: (ms) => ms + 12 * HOUR },
-    'ok | a ok; claims 20 h, 20 h, 2 h',
+    'ok | a ok; claims 20 h, 20 h, 20 h',
   ],
   'an old form is being copied': [
     { a: silent(HOUR), queue: busy(job()) },
@@ -309,7 +321,7 @@ const CASES: Readonly<Record<string, readonly [Situation, string]>> = {
       b: { runs: [failed(3 * DAY, 'TARGET_FULL')], ...silent(3 * DAY) },
       content: { pauses: [pause(null)] },
     },
-    'paused: 2 forms: Paused | source never heard | both paused [TARGET_FULL error]; claims 3 d, 3 d, 2 h',
+    'paused: 2 forms: Paused | source never heard | both paused [TARGET_FULL error]; claims 3 d, 3 d, 3 d',
   ],
   'a form was paused before its first run': [
     { content: { forms: [formCopy(FORM_B)], pauses: [pause('frm_a')] } },

@@ -324,7 +324,8 @@ export class History {
     for (const { formId, target, isEqual, listed } of comparisons) {
       this.world.say(`verify: ${formId} in ${target} is ${isEqual ? 'the same' : 'not the same'}`);
       if (!isEqual) continue;
-      const counts = { except: listed, rejected: listed, comparedAt: from, isWhole: true };
+      // A row with cells that people protect is compared like any other.
+      const counts = { except: listed, rejected: 0, comparedAt: from, isWhole: true };
       this.#judge(copies, { by: 'verify', formId, target, ...this.#asOf(from), ...counts });
     }
   }

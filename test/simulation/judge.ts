@@ -94,6 +94,8 @@ export function judgeClaim(
   const held = copy.get(claim.formId);
   const breaches: Breach[] = [];
   const claimed = `${claim.by} claims ${claim.formId} in ${claim.target} (${timesOf(claim)})`;
+  const newest = Math.max(claim.statusesAsOf ?? 0, claim.answersAsOf ?? 0);
+  if (newest > since) breaches.push(`L17: ${claimed}, of which parts are newer than submissions`);
   const plain = held === undefined ? null : plainAnswer(held, special);
   if (plain !== null) breaches.push(`L11: ${claimed}, and ${plain}`);
   const alien = held === undefined ? null : alienRow(source, held, since);

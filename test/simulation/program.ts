@@ -33,7 +33,7 @@ export interface Run {
   readonly written: number;
   /** Rows that the run excludes: held, or still to be looked for. */
   readonly except: number;
-  /** Rows that it reports as not stored unchanged. */
+  /** Submissions that the claim excludes, because they are not stored unchanged. */
   readonly rejected: number;
   readonly requests: number;
   readonly error: string | null;
@@ -46,9 +46,9 @@ export interface Claimed {
   readonly submissionsAsOf: number | null;
   readonly statusesAsOf: number | null;
   readonly answersAsOf: number | null;
-  /** The number of rows that it excludes. */
+  /** The number of rows that it excludes: held, or still to be looked for. */
   readonly except: number;
-  /** The number of rows that it reports as not stored unchanged. */
+  /** The number of submissions that it excludes, because they are not stored unchanged. */
   readonly rejected: number;
 }
 
@@ -167,6 +167,7 @@ interface ClaimDocument {
   readonly answersAsOf: string | null;
   readonly held: number;
   readonly undecided: number;
+  readonly rejected: number;
 }
 
 /** The parts of the printed documents that are read here. */
@@ -179,7 +180,6 @@ interface RunDocument {
   readonly inserted: number;
   readonly updated: number;
   readonly deleted: number;
-  readonly rejected: number;
   readonly claim: ClaimDocument;
   readonly requests: number;
   readonly error: string | null;
@@ -192,7 +192,6 @@ interface FormDocument {
   readonly goneAt: string | null;
   readonly rows: number | null;
   readonly deletedRows: number | null;
-  readonly rejected: number | null;
   readonly problems: readonly { readonly code: string }[];
   readonly notices: readonly { readonly code: string }[];
   readonly claim: ClaimDocument;
@@ -249,7 +248,7 @@ export const runsOf = (printed: Printed): Run[] =>
     code: run.code,
     written: run.inserted + run.updated + run.deleted,
     except: run.claim.held + run.claim.undecided,
-    rejected: run.rejected,
+    rejected: run.claim.rejected,
     requests: run.requests,
     error: run.error,
   }));
@@ -268,14 +267,14 @@ export function runLines(runs: readonly Run[], { code, text }: Printed): string[
 export function claimsOf(printed: Printed): Claim[] {
   const ms = (text: string | null): number | null => (text === null ? null : Date.parse(text));
   const forms = (documentOf(printed).forms ?? []) as readonly FormDocument[];
-  return forms.map(({ form, claim, rejected, problems, notices, ...shown }) => ({
+  return forms.map(({ form, claim, problems, notices, ...shown }) => ({
     formId: form.id,
     target: shown.target,
     submissionsAsOf: ms(claim.submissionsAsOf),
     statusesAsOf: ms(claim.statusesAsOf),
     answersAsOf: ms(claim.answersAsOf),
     except: claim.held + claim.undecided,
-    rejected: rejected ?? 0,
+    rejected: claim.rejected,
     rows: shown.rows,
     deletedRows: shown.deletedRows,
     state: shown.state,

@@ -4,11 +4,12 @@ export type JsonFields = Readonly<Record<string, string>>;
 /** A claim, below `path`. */
 const claimFields = (path: string): JsonFields => ({
   [`${path}.submissionsAsOf`]:
-    'The copy has every submission of the source as of this time, except held and undecided ones; null: nothing is claimed.',
+    'The copy has every submission of the source as of this time; null: nothing is claimed. No part of the claim covers held, undecided and rejected ones.',
   [`${path}.statusesAsOf`]: 'Statuses are as of this time.',
   [`${path}.answersAsOf`]: 'Answers are as of this time.',
   [`${path}.held`]: 'Held deletions: rows that the source does not show.',
   [`${path}.undecided`]: 'Missing rows that the source did not answer for.',
+  [`${path}.rejected`]: 'Submissions that could not be stored, or not as the source has them.',
 });
 
 const OUTCOMES =
@@ -83,7 +84,7 @@ export const STATUS_FIELDS: JsonFields = {
   'forms[].rows': 'Rows that are not marked deleted; null if the target could not be read.',
   'forms[].deletedRows': 'Rows marked deleted.',
   'forms[].rejected':
-    'Submissions that could not be stored, or only with changes (a replaced character, no valid date), and undecided ones. `rows` contains those that have a row.',
+    'Submissions that could not be stored, or not as the source has them (a replaced character, no valid date, a protected cell). `rows` contains those that have a row.',
   'forms[].forgotten': 'Submissions erased with `forget`.',
   'forms[].refused': 'Status changes that the source refused within the last day.',
   'forms[].running': 'The run in progress; null if none.',

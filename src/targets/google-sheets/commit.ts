@@ -10,7 +10,14 @@ import type { ReadValue } from './api/cell-value.ts';
 import type { ColumnKey } from './api/metadata.ts';
 import { blankHeaders, layOut } from './columns.ts';
 import { headersOf, type SheetField, waitingHeaders, withAnswers } from './fields.ts';
-import { blockedReason, insertionObstacles, namesOf, remedyOf, split } from './obstacles.ts';
+import {
+  blockedIn,
+  blockedReason,
+  insertionObstacles,
+  namesOf,
+  remedyOf,
+  split,
+} from './obstacles.ts';
 import { OWN_COLUMNS } from './own-columns.ts';
 import { RowEncoder, type SheetRow } from './row-values.ts';
 import {
@@ -158,11 +165,10 @@ export async function planCommit(
     kind: EntryKind,
     { id, status, createdAt }: Pick<Row, 'id' | 'status' | 'createdAt'>,
     reason: string,
-    blocked: readonly ColumnKey[] | null,
-    missing: Pick<Entry, 'isMissing'> = {},
+    blocked?: readonly ColumnKey[],
   ): void => {
     const about = { kind, id, status, createdAt, reason, atMs };
-    const entry = { ...about, ...(blocked && { blocked }), ...missing };
+    const entry = { ...about, ...(blocked && { blocked }) };
     const before = known.entries.get(entryKey(entry));
     // An equal one stays untouched, so that nothing is written.
     const isSame = before !== undefined && isDeepStrictEqual({ ...before, atMs }, entry);
@@ -236,11 +242,10 @@ export async function planCommit(
     stored.delete(id);
     const why = `No row can be inserted because of ${namesOf(by)}.`;
     const reasons = [...(compared.reasons.get(id) ?? []), why];
-    list('rejected', source.get(id) as Row, reasons.join(' '), ['s:id'], { isMissing: true });
+    list('rejected', source.get(id) as Row, reasons.join(' '), ['s:id']);
   }
   for (const [id, why] of compared.reasons)
-    if (!partly.has(id) && !waiting.has(id))
-      list('rejected', source.get(id) as Row, why.join(' '), null);
+    if (!partly.has(id) && !waiting.has(id)) list('rejected', source.get(id) as Row, why.join(' '));
   const added = inserted.length - waiting.size;
   const entries = entriesAfter(
     known.entries,
@@ -281,11 +286,11 @@ export async function planCommit(
 
 /** Why new rows wait: an account that may not add rows cannot keep the form up to date (L6). Null: none waits. */
 export function refusalOf(
-  { state, entries, survey: { bottom } }: Known,
+  { state, entries, rows, survey: { bottom } }: Known,
   tab: FormTab,
   email: string | undefined,
 ): MirrorError | null {
-  const waiting = [...entries.values()].filter(({ isMissing }) => isMissing).length;
+  const waiting = blockedIn(entries).filter(({ id }) => !rows.has(id)).length;
   const by = insertionObstacles(tab.obstacles, Math.min(bottom, tab.rowCount));
   if (waiting === 0 || by.length === 0) return null;
   const remedies = [...new Set(by.map(({ kind }) => remedyOf(kind, email)))].join(' ');

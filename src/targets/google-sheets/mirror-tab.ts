@@ -134,7 +134,7 @@ const REJECTED = 'The forms service has the original. If it is wrong, correct it
 
 /** Not a submission that the source hides, nor one with protected cells, which a notice explains. */
 const canBeCorrected = (entry: Entry): boolean =>
-  entry.kind === 'rejected' && !('blocked' in entry);
+  entry.kind === 'rejected' && entry.blocked === undefined;
 
 const isClean = ({ listed, notices }: ShownForm): boolean => listed.length + notices.length === 0;
 

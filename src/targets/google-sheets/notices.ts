@@ -18,7 +18,7 @@ export function noticesOf(
   /** How many submissions wait for each obstacle. */
   const waits = new Map<Obstacle, number>();
   // The message of the failed run says why rows are missing.
-  for (const entry of blockedIn(entries).filter(({ isMissing }) => !isMissing))
+  for (const entry of blockedIn(entries).filter(({ id }) => found.places.has(id)))
     for (const obstacle of obstaclesOf(entry, found, tab))
       waits.set(obstacle, (waits.get(obstacle) ?? 0) + 1);
   const { title } = tab;
@@ -56,7 +56,7 @@ function cellsBlocked(
     message:
       `On the tab "${title}" forms-mirror cannot write into ${name}: cells of ${plural(waiting, 'submission')} are not as the ` +
       'source has them. Everything else is written.',
-    remedy: `${remedyOf(kind, email)} The rest follows by itself.`,
+    remedy: `${remedyOf(kind, email)} The next run writes the rest.`,
   };
 }
 

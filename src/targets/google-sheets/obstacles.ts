@@ -10,7 +10,7 @@ import type { Columns, KnownRow, Survey } from './rows.ts';
 /*
  * Cells that are not written because people protected or merged them. Google refuses a whole write that touches one cell of a hard
  * protection, and does not document what it does with a value for a cell under a merge. The submission of such a cell is listed: as
- * rejected, with the status that the source shows, so that it is counted and not written back; or as undecided if the mark of a
+ * rejected, with the status that the source shows, so that it is counted, and neither claimed nor written back; or as undecided if the mark of a
  * deleted row is missing.
  */
 

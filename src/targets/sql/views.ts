@@ -103,18 +103,23 @@ export function publicViews(
   return selects;
 }
 
-/** The claim about each form: from its last run, or from a poll that has agreed with it since. */
+/**
+ * The claim about each form: from its last run, or from a poll that has agreed with it since. Answers are never newer than
+ * submissions: a run may have read every range, and failed before source and copy agreed.
+ */
 function freshness({ state, moment, rows, answersAsOf }: ViewFragments): string {
   const [submissions, statuses] = [moment('submissionsAsOfMs'), moment('statusesAsOfMs')];
   const polled = moment('atMs', 'p.value');
   // The record lists form IDs in the notation of JSON.stringify.
-  return `SELECT ${state('slug')} AS form, ${rows} AS "rows",
+  return `SELECT form, "rows", submissions_as_of, statuses_as_of,
+ CASE WHEN submissions_as_of IS NULL OR submissions_as_of < answers_as_of THEN submissions_as_of ELSE answers_as_of END AS answers_as_of
+ FROM (SELECT ${state('slug')} AS form, ${rows} AS "rows",
  CASE WHEN p.value IS NULL OR ${submissions} IS NULL OR ${submissions} >= ${polled} THEN ${submissions} ELSE ${polled} END AS submissions_as_of,
  CASE WHEN p.value IS NULL OR ${submissions} IS NULL OR p.value NOT LIKE '%"onStatuses":true%' OR ${statuses} >= ${polled} THEN ${statuses}
  ELSE ${polled} END AS statuses_as_of,
  ${answersAsOf} AS answers_as_of FROM _mirror_state AS s LEFT JOIN (SELECT a.form_id, r.value FROM _mirror_state AS a
  JOIN _mirror_records AS r ON r.name = '${AGREEMENT_RECORD}' AND replace(r.value, '"' || a.form_id || '"', '') <> r.value) AS p
- ON p.form_id = s.form_id`;
+ ON p.form_id = s.form_id) AS f`;
 }
 
 /** SELECTs in one UNION; SQLite allows at most 500. */
