@@ -52,9 +52,8 @@ export async function checkSheet(
         remedy,
       });
   } catch (error) {
-    const failure = toMirrorError(error);
-    if (failure.code === 'CANCELLED') throw failure;
-    results.push({ what: failure.message.replace(/\.$/, ''), isOk: false, remedy: null });
+    const { message } = toMirrorError(error);
+    results.push({ what: message.replace(/\.$/, ''), isOk: false, remedy: null });
   }
   return results;
 }

@@ -86,7 +86,7 @@ export const withoutIds = (
     ? null
     : { state: distrust(state), notices: [idColumnDeleted(tab)] };
 
-const idColumnDeleted = ({ title }: Pick<FormTab, 'title'>): TargetNotice => ({
+export const idColumnDeleted = ({ title }: Pick<FormTab, 'title'>): TargetNotice => ({
   code: 'ID_COLUMN_DELETED',
   blocks: true,
   message:

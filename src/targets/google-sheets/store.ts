@@ -23,7 +23,7 @@ import type { Known } from './commit.ts';
 import { SheetForm } from './form.ts';
 import { findForm, type FoundForm, SheetReader } from './reader.ts';
 import { type DescribeForm, showMirror } from './mirror-tab.ts';
-import { noticesOf, withoutIds } from './notices.ts';
+import { idColumnDeleted, noticesOf, withoutIds } from './notices.ts';
 import { digestKey } from './page.ts';
 import { OWN_COLUMNS } from './own-columns.ts';
 import { EMPTY_SURVEY, survey, type Table } from './rows.ts';
@@ -167,18 +167,15 @@ class SheetStore implements Store {
   /** The cells of a form. Rejects if its IDs are gone: without them, rows cannot be matched with submissions. */
   async #tableOf(
     { structure }: View,
-    { state: { formId, name } }: Pick<FormDocument, 'state'>,
+    { state: { formId } }: Pick<FormDocument, 'state'>,
     only?: typeof OWN_COLUMNS,
   ): Promise<Table> {
     const tab = structure.forms.get(formId);
     if (tab === undefined) return new Map();
     const table = await this.#file.table(tab, only);
     if (table.has('s:id')) return table;
-    throw new MirrorError(
-      'TARGET_FAILED',
-      `The column "Submission ID" of ${name} in target ${this.#name} was deleted. Restore it from the version history, or delete the tab to copy the form again.`,
-      { retryable: false },
-    );
+    const { message, remedy } = idColumnDeleted(tab);
+    throw new MirrorError('TARGET_FAILED', `${message} ${remedy}`, { retryable: false });
   }
 
   async record(key: string): Promise<StoredRecord | null> {

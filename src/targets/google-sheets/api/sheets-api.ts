@@ -23,23 +23,16 @@ const WRITE_TIMEOUT_MS = 120_000;
 
 /**
  * Keeps the requests to one spreadsheet, in their order, within Google's quota of 60 reads and 60 writes per minute: Google advises
- * one per second (Sheets API, "Usage limits" and "Troubleshoot API errors").
+ * one per second (Sheets API, "Usage limits" and "Troubleshoot API errors"). The function waits for the next turn, and takes it.
  */
-export class RequestQuota {
-  readonly #clock: Clock;
-  #nextMs = 0;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  /** Waits for a turn, and takes it. */
-  async take(): Promise<void> {
-    const now = this.#clock.now();
-    const start = Math.max(now, this.#nextMs);
-    this.#nextMs = start + 1_000;
-    if (start > now) await this.#clock.sleep(Math.ceil(start - now));
-  }
+export function requestTurns(clock: Clock): () => Promise<void> {
+  let nextMs = 0;
+  return async () => {
+    const now = clock.now();
+    const start = Math.max(now, nextMs);
+    nextMs = start + 1_000;
+    if (start > now) await clock.sleep(Math.ceil(start - now));
+  };
 }
 
 /** Everything about the spreadsheet except its cells: tabs, sizes, and the metadata that binds them to the mirror. */
@@ -63,20 +56,20 @@ export interface SheetsApiOptions {
 
 /**
  * The few calls of the Sheets API that the mirror makes, at Google's pace, with their own timeouts and retries, because Google's
- * client never retries a POST and ignores quotas. Throws SheetsError (and CANCELLED), which contains nothing of the request.
+ * client never retries a POST and ignores quotas. Throws SheetsError, which contains nothing of the request.
  */
 export class SheetsApi {
   readonly spreadsheetId: string;
   readonly email: string | undefined;
   readonly #options: SheetsApiOptions;
   readonly #client: sheets_v4.Sheets;
-  readonly #quota: RequestQuota | undefined;
+  readonly #takeTurn: (() => Promise<void>) | undefined;
 
   constructor(options: SheetsApiOptions) {
     this.spreadsheetId = options.spreadsheetId;
     this.email = options.account.email;
     this.#options = options;
-    if (options.rootUrl === undefined) this.#quota = new RequestQuota(options.clock);
+    if (options.rootUrl === undefined) this.#takeTurn = requestTurns(options.clock);
     // The class that googleapis was built with; its declared type names three of the subclasses.
     const auth = options.account.auth as NonNullable<sheets_v4.Options['auth']>;
     this.#client = sheets({
@@ -140,14 +133,14 @@ export class SheetsApi {
 
   #try<T>(
     kind: 'read' | 'write',
-    call: (options: CallOptions) => Promise<{ data: T }>,
+    call: (options: { retry: false; timeout: number }) => Promise<{ data: T }>,
   ): Promise<T> {
     const { clock } = this.#options;
     const timeout = kind === 'read' ? READ_TIMEOUT_MS : WRITE_TIMEOUT_MS;
     const { spreadsheetId, email } = this;
     return withRetry(
       async () => {
-        await this.#quota?.take();
+        await this.#takeTurn?.();
         try {
           return (await call({ retry: false, timeout })).data;
         } catch (error) {
@@ -163,13 +156,8 @@ export class SheetsApi {
   }
 }
 
-interface CallOptions {
-  retry: false;
-  timeout: number;
-}
-
 function decideRetry(error: unknown, nowMs: number): RetryDecision {
   if (!(error instanceof SheetsError)) return { retry: false };
-  const retry = error.fault === 'throttled' || error.fault === 'unreachable';
+  const retry = error.fault === 'unreachable';
   return { retry, serverDelayMs: parseRetryAfter(error.retryAfter, nowMs) };
 }

@@ -1,5 +1,5 @@
 import type { ProblemCode } from '../../../base/catalogue.ts';
-import { isAbort, MirrorError } from '../../../base/errors.ts';
+import { MirrorError } from '../../../base/errors.ts';
 import { type ProxyFailure, proxyFailureIn } from '../../../base/proxy.ts';
 import {
   accessFailure,
@@ -17,19 +17,12 @@ export const SHEETS_SCOPE = 'https://www.googleapis.com/auth/spreadsheets';
 const API = { product: 'Google Sheets', host: 'sheets.googleapis.com', scope: SHEETS_SCOPE };
 
 /**
- * What to do after a failed call. `throttled` and `unreachable`: nothing happened, try again. `unclear`: a write may or may not
+ * What to do after a failed call. `unreachable`: nothing happened, try again. `unclear`: a write may or may not
  * have been applied. `taken`: a requirement of this write is not met. `refused`: a request of a write is impossible, mostly because
  * the sheet has changed since it was read (a tab renamed, rows gone): read again. `protected`: it touched a cell that the account
  * may not edit. `final`: trying again does not help.
  */
-export type SheetsFault =
-  | 'throttled'
-  | 'unreachable'
-  | 'unclear'
-  | 'taken'
-  | 'refused'
-  | 'protected'
-  | 'final';
+export type SheetsFault = 'unreachable' | 'unclear' | 'taken' | 'refused' | 'protected' | 'final';
 
 /** The faults after which a later try of the job is useless. */
 const IN_VAIN: ReadonlySet<SheetsFault> = new Set(['refused', 'protected', 'final']);
@@ -62,7 +55,6 @@ export interface CallSubject {
 /** Translates any error of a call. Our own errors stay unchanged. */
 export function toSheetsError(error: unknown, subject: CallSubject): MirrorError {
   if (error instanceof MirrorError) return error;
-  if (isAbort(error)) return new MirrorError('CANCELLED', 'Stopped on request.');
   const refused = proxyFailureIn(error);
   if (refused !== undefined) return proxyError(refused);
   const facts = factsOf(error);
@@ -96,7 +88,7 @@ function answerError(facts: CallFacts, subject: CallSubject): SheetsError {
   const { status, reason } = facts;
   if (status === 429 || /^(user)?rateLimitExceeded$|^RATE_LIMIT_EXCEEDED$/i.test(reason)) {
     return new SheetsError(
-      'throttled',
+      'unreachable',
       'TARGET_UNREACHABLE',
       "Google's quota of requests is used up. It is refilled every minute; another program may be using the same account.",
       facts.retryAfter,
