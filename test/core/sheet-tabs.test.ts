@@ -149,8 +149,8 @@ describe('the Mirror and Summary tabs', () => {
       'Another status | 1 | 3%',
       'red | 18 | 60%',
       'blue | 12 | 40%',
-      '3 | 9 | 30%',
       '12 | 21 | 70%',
+      '3 | 9 | 30%',
     ]);
     expect(lines.filter((line) => /^(All answers|No answer)/.test(line))).toEqual(
       ['All answers | 30', 'No answer | 1', 'All answers | 30', 'No answer | 1'].map((line) =>

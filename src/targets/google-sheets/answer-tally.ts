@@ -20,15 +20,12 @@ export interface CountedQuestion {
   readonly key: ColumnKey;
   /** How many lines it gets. */
   readonly listed: number;
-  /** All answers are numbers, and are listed in numeric order. */
-  readonly numbers: boolean;
 }
 
 interface Tally {
   answered: number;
   /** Undefined once the answers are too many, too long, or lists. */
   distinct: Set<string> | undefined;
-  numbers: boolean;
 }
 
 /**
@@ -42,8 +39,7 @@ export class AnswerTally {
     const shown = fields
       .filter((field) => field.inSchema && !field.hashed)
       .toSorted((a, b) => a.position - b.position);
-    for (const { id } of shown)
-      this.#tallies.set(id, { answered: 0, distinct: new Set(), numbers: true });
+    for (const { id } of shown) this.#tallies.set(id, { answered: 0, distinct: new Set() });
   }
 
   /** Counts the answers of some submissions. */
@@ -68,7 +64,6 @@ export class AnswerTally {
 function note(tally: Tally, cell: Cell): void {
   if (isBlank(cell)) return;
   tally.answered++;
-  tally.numbers &&= typeof cell === 'number';
   const text = cellText(cell) ?? '';
   tally.distinct?.add(text);
   const isOwnWords = cell instanceof JsonText || text.length > MAX_CHOICE;
@@ -78,7 +73,7 @@ function note(tally: Tally, cell: Cell): void {
 /** A question on the tab does not come and go with every few answers: its lines only increase. */
 function counted(
   key: ColumnKey,
-  { answered, distinct, numbers }: Tally,
+  { answered, distinct }: Tally,
   before: CountedQuestion | undefined,
 ): CountedQuestion[] {
   if (distinct === undefined) return [];
@@ -88,7 +83,5 @@ function counted(
     distinct.size <= MAX_LISTED &&
     answered >= LEAST_ANSWERS &&
     answered >= LEAST_REPEATS * distinct.size;
-  // A run may see only some of the answers.
-  const areNumbers = numbers && before?.numbers !== false;
-  return before !== undefined || isChoice ? [{ key, listed, numbers: areNumbers }] : [];
+  return before !== undefined || isChoice ? [{ key, listed }] : [];
 }

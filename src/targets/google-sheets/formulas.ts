@@ -41,24 +41,18 @@ export function countOf(form: SummaryForm, ...criteria: readonly string[]): stri
 }
 
 /**
- * The most frequent answers with how often each was given, in `lines` lines of two columns. Letter case counts. QUERY gives a
- * column one type, so everything is converted to text first; a number column is listed in numeric order instead.
+ * The most frequent answers with how often each was given, in `listed` lines of two columns. Letter case counts. QUERY gives a
+ * column one type, so everything is converted to text first.
  */
 export function distribution(
   form: SummaryForm,
-  { key: question, listed, numbers }: SummaryForm['questions'][number],
+  { key: question, listed }: SummaryForm['questions'][number],
 ): string {
   const [id, status, removed, answers] = (['s:id', 's:status', 's:removed', question] as const).map(
     (key) => `IFERROR(${cellsOf(form, key)};"")`,
   );
-  const wanted = [
-    numbers ? `ISNUMBER(${answers})` : `${answers}<>""`,
-    `${id}<>""`,
-    `${status}<>""`,
-    `${removed}=""`,
-  ];
-  const filtered = `FILTER(${answers}${numbers ? '' : '&""'};${wanted.join(';')})`;
-  const order = numbers ? 'Col1' : 'count(Col1) desc, Col1';
-  const query = `select Col1, count(Col1) group by Col1 order by ${order} limit ${listed} label count(Col1) ''`;
+  const wanted = [`${answers}<>""`, `${id}<>""`, `${status}<>""`, `${removed}=""`];
+  const filtered = `FILTER(${answers}&"";${wanted.join(';')})`;
+  const query = `select Col1, count(Col1) group by Col1 order by count(Col1) desc, Col1 limit ${listed} label count(Col1) ''`;
   return `ARRAYFORMULA(IFNA(QUERY(${filtered};"${query}";0);""))`;
 }

@@ -62,8 +62,8 @@ export function showMirror(file: SheetFile, describe: DescribeForm, view: View):
   return showPage(file, view, { ...MIRROR, made, page, over: () => [] });
 }
 
-const MOST_LISTED = 300;
-const MOST_FIELDS = 3_000;
+/** The most lines of a section. */
+const MOST_LINES = 1_000;
 /** A phone shows the first three: the forms, their state, and how many submissions they have. */
 const WIDTHS = [145, 88, 101, 70, 125, 330, 330];
 const MIRROR = {
@@ -100,13 +100,13 @@ function mirrorPage(all: readonly ShownForm[], time: SerialTime): Page {
   const header = ['Form', 'State', 'Submissions', 'Deleted', asOf, 'Details', 'What to do'];
   page.put(0, 0, headers(header));
   for (const [at, form] of forms.entries()) page.put(1 + at, 0, formRow(form, 1 + at, time));
-  const section = (titles: readonly string[], body: readonly PageCell[][], most: number): void => {
+  const section = (titles: readonly string[], body: readonly PageCell[][]): void => {
     if (body.length === 0) return;
     const top = page.rows.length + 1;
     page.put(top, 0, headers(titles));
-    for (const [at, cells] of body.slice(0, most).entries()) page.put(top + 1 + at, 0, cells);
-    if (body.length > most)
-      page.put(page.rows.length, 1, [wrapped(`… and ${count(body.length - most)} more`)]);
+    for (const [at, cells] of body.slice(0, MOST_LINES).entries()) page.put(top + 1 + at, 0, cells);
+    const more = body.length - MOST_LINES;
+    if (more > 0) page.put(page.rows.length, 1, [wrapped(`… and ${count(more)} more`)]);
   };
   const problems = forms.flatMap(({ state: { name }, notices, listed }) => [
     ...notices.map(({ message, remedy }) => line(name, NONE, NONE, message, wrapped(remedy))),
@@ -117,7 +117,7 @@ function mirrorPage(all: readonly ShownForm[], time: SerialTime): Page {
   ]);
   const seen = `Seen (${time.timeZone})`;
   const titles = ['Needs attention', 'Submission', '', '', seen, 'What happened', 'What to do'];
-  section(titles, problems, MOST_LISTED);
+  section(titles, problems);
   const questions: PageCell[][] = [];
   for (const { state, fields } of forms) {
     questions.push([text(state.name, { textFormat: { bold: true } })]);
@@ -126,7 +126,7 @@ function mirrorPage(all: readonly ShownForm[], time: SerialTime): Page {
       questions.push(line(headerText(field), note, NONE, field.id, NONE));
     }
   }
-  section(['Questions', '', '', '', '', 'Field ID', ''], questions, MOST_FIELDS);
+  section(['Questions', '', '', '', '', 'Field ID', ''], questions);
   return page;
 }
 

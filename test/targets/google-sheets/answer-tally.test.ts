@@ -17,10 +17,6 @@ it('a question with choices gets a line for each of 12 answers, and keeps them i
   expect(question).toMatchObject({ listed: 12 });
   expect(linesOf(13, [])).toEqual([]);
   expect(linesOf(13, question === undefined ? [] : [question])).toEqual([question]);
-  // A run that sees only numbers does not make them the only answers.
-  const tally = new AnswerTally([{ ...NAME, hashed: false, inSchema: true }]);
-  tally.add([row('s', { f_name: 7 })]);
-  expect(tally.questions(question === undefined ? [] : [question])).toEqual([question]);
   // By then people write their own answers.
   expect(linesOf(41, question === undefined ? [] : [question])).toEqual([]);
 });
