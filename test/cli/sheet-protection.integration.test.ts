@@ -61,7 +61,7 @@ it('L17: sync, status, check and the Mirror tab report protected cells, and what
   const explain = await run('explain', idAt(2));
   expect(explain.stdout).toMatch(/differs in: status/);
   expect(explain.stdout).toMatch(
-    /listed as rejected since \S+: "Status" of its row cannot be written/,
+    /listed as rejected since \S+: Some cells of its row cannot be written/,
   );
   const shown = emulator.inspect.shown(spreadsheetId, 'Mirror').flat().join('\n');
   expect(shown).toMatch(/forms-mirror cannot write into the protected range \(3:4\)/);

@@ -1,5 +1,4 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { MirrorError } from '../../base/errors.ts';
 import type { FormState } from '../../mirror/form-state.ts';
 import type { STATUSES } from '../../mirror/types.ts';
 import { columnName } from './api/a1.ts';
@@ -45,27 +44,13 @@ export interface LaidOut {
   readonly header: WrittenRow | null;
 }
 
-/** Columns with a blank header that can be written: people cleared it, merged it with another one, or protected it when it was made. */
-export const blankHeaders = (
-  { columns, obstacles }: FormTab,
-  { headerRow, unnamed }: Survey,
-): ColumnKey[] =>
-  unnamed.filter((key) => {
-    const column = columns.get(key);
-    return column !== undefined && !obstacles.some((one) => keepsFrom(one, headerRow, column));
-  });
-
-/**
- * The form's tab with a column for each field that has one: makes missing ones, and updates headers to the labels. `unnamed`:
- * columns whose header was blank.
- */
+/** The form's tab with a column for each field that has one: makes missing ones, and updates headers to the labels. */
 export async function layOut(
   file: SheetFile,
   structure: Structure,
   tab: FormTab | undefined,
   state: FormState,
   fields: readonly SheetField[],
-  unnamed: readonly ColumnKey[],
 ): Promise<LaidOut> {
   const headers = headersOf(fields);
   const named = (kept: ReadonlySet<ColumnKey> = new Set()): readonly SheetField[] =>
@@ -78,15 +63,14 @@ export async function layOut(
     return { ...newTab(file, structure, state, headers), fields: named(), header: null };
   const { sheetId, obstacles } = tab;
   const missing = [...headers.keys()].filter((key) => !tab.columns.has(key));
-  const labels = waitingHeaders(fields).filter((key) => tab.columns.has(key));
-  const waiting = new Set([...labels, ...unnamed]);
-  if (missing.length + waiting.size === 0) {
+  const waiting = waitingHeaders(fields).filter((key) => tab.columns.has(key));
+  if (missing.length + waiting.length === 0) {
     const { columns } = tab;
     return { sheetId, requests: [], columns, fields, obstructed: tab, header: null };
   }
   const shown = await file.table(tab);
   const headerRow = headerRowOf(shown);
-  const added = addColumns(tab, missing, headers, state.name, headerRow);
+  const added = addColumns(tab, missing, headers, headerRow);
   const before = new Map(fields.map((field) => [field.column, field.header]));
   const [fresh, changed] = [new Map<ColumnKey, string>(), new Map<ColumnKey, string>()];
   /** Headers that keep their text until they can be written; the Mirror tab has the current one. */
@@ -98,8 +82,7 @@ export async function layOut(
     if (headerRow < 0 || obstacles.some((one) => keepsFrom(one, headerRow, column))) kept.add(key);
     else if (now === '') fresh.set(key, headers.get(key) ?? '');
     // A header that people wrote stays.
-    else if (labels.includes(key) && (old === null || old === now))
-      changed.set(key, headers.get(key) ?? '');
+    else if (old === null || old === now) changed.set(key, headers.get(key) ?? '');
   }
   const values = new Map([...fresh, ...changed]);
   const headerId = String(shown.get('s:id')?.[headerRow] ?? '');
@@ -132,7 +115,6 @@ function addColumns(
   tab: FormTab,
   keys: readonly ColumnKey[],
   headers: Headers,
-  formName: string,
   headerRow: number,
 ): Pick<LaidOut, 'columns' | 'obstructed' | 'requests'> & {
   /** A column of the current tab with the obstacles of the new ones. */
@@ -141,7 +123,6 @@ function addColumns(
   const { sheetId, columns: old, columnCount, obstacles } = tab;
   const none = { requests: [], columns: old, obstructed: tab, above: 0 };
   if (keys.length === 0) return none;
-  requireRoom([...old.keys(), ...keys], formName);
   const wanted = old.get('s:removed') ?? old.get('s:id') ?? columnCount;
   const isLast = obstacles.some((one) => keepsFromInsertingColumn(one, wanted));
   const at = isLast ? columnCount : wanted;
@@ -182,7 +163,6 @@ export function planHeader(tab: FormTab, found: Survey, fields: readonly SheetFi
     const source = { sheetId, dimension, startIndex: headerRow, endIndex: headerRow + 1 };
     return [{ moveDimension: { source, destinationIndex: top } }];
   }
-  // Headers that cannot be written follow later: see blankHeaders.
   const { free } = split(tab, 0, headersOf(fields));
   // Without one of these, the row would not be recognized as the header.
   if (!(['s:id', 's:status'] as const).some((key) => columns.has(key) && free.has(key))) return [];
@@ -217,7 +197,6 @@ function newTab(
   const answers = [...headers.keys()].filter((key) => key.startsWith('f:'));
   // In the order in which people read; columns that only the mirror needs come last.
   const keys: ColumnKey[] = ['s:at', 's:status', ...answers, 's:removed', 's:id'];
-  requireRoom(keys, name);
   const columns = new Map(keys.map((key, index) => [key, index]));
   const gridProperties = {
     rowCount: 1 + SPARE_ROWS,
@@ -304,18 +283,6 @@ function widthOf(key: ColumnKey, headers: Headers): number {
   const least = /mail|@/i.test(label) ? ADDRESS_WIDTH : LEAST_WIDTH;
   const wanted = Math.round(label.length * LETTER + MARGIN);
   return Math.min(MOST_WIDTH, Math.max(least, wanted));
-}
-
-/** Google keeps 30,000 characters of metadata per tab; the mark of a column takes about 15. */
-const MAX_COLUMNS = 1_800;
-
-/** Rejects more columns than Google's metadata can bind. */
-function requireRoom(columns: readonly ColumnKey[], formName: string): void {
-  if (columns.length > MAX_COLUMNS)
-    throw new MirrorError(
-      'TARGET_FULL',
-      `The form "${formName}" has ${columns.length} columns; a Google Sheet can keep track of ${MAX_COLUMNS}. Select fewer fields with TARGET_FIELDS, or mirror this form into a database.`,
-    );
 }
 
 /** The look of each status. A status that is not listed looks like an answer. */

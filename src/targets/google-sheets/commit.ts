@@ -8,16 +8,9 @@ import type { Applied, Change, Entry, EntryKind, Run } from '../../mirror/port.t
 import type { Row, SelectedField } from '../../mirror/types.ts';
 import type { ReadValue } from './api/cell-value.ts';
 import type { ColumnKey } from './api/metadata.ts';
-import { blankHeaders, layOut } from './columns.ts';
+import { layOut } from './columns.ts';
 import { headersOf, type SheetField, waitingHeaders, withAnswers } from './fields.ts';
-import {
-  blockedIn,
-  blockedReason,
-  insertionObstacles,
-  namesOf,
-  remedyOf,
-  split,
-} from './obstacles.ts';
+import { blockedIn, insertionObstacles, namesOf, remedyOf, split } from './obstacles.ts';
 import { OWN_COLUMNS } from './own-columns.ts';
 import { RowEncoder, type SheetRow } from './row-values.ts';
 import {
@@ -117,13 +110,12 @@ export function compareRows(
 export function isSettled(
   { inserted, updated, deleted, fields }: Compared,
   tab: FormTab | undefined,
-  found: Survey,
 ): boolean {
   return (
     tab !== undefined &&
     inserted.length + updated.length + deleted.length === 0 &&
     [...headersOf(fields).keys()].every((key) => tab.columns.has(key)) &&
-    waitingHeaders(fields).length + blankHeaders(tab, found).length === 0
+    waitingHeaders(fields).length === 0
   );
 }
 
@@ -155,10 +147,8 @@ export async function planCommit(
   const { change, encoder, source } = compared;
   const [rows, stored] = [new Map(known.rows), new Set(compared.rows.keys())];
   for (const [id, row] of compared.rows) rows.set(id, row);
-  const unnamed = tab === undefined ? [] : blankHeaders(tab, known.survey);
-  const laid = await layOut(file, structure, tab, state, compared.fields, unnamed);
+  const laid = await layOut(file, structure, tab, state, compared.fields);
   const { sheetId, columns } = laid;
-  const headers = headersOf(laid.fields);
   /** For rows that are not stored unchanged, and for deleted rows that cannot be marked. */
   const listed = new Map<string, Entry>();
   const list = (
@@ -206,19 +196,25 @@ export async function planCommit(
     const read = (key: ColumnKey): ReadValue => table.get(key)?.[place] ?? null;
     const changed = row !== null && isObstructed ? encoder.differences(row, read) : values;
     const met = split(laid.obstructed, place, changed);
-    const why = blockedReason(met, headers);
+    const because = `because of ${namesOf(met.by)}.`;
     if (met.blocked.length === 0 && row !== null) updated++;
     else if (met.blocked.length === 0) {
       deleted++;
       const deletedAt = new Date(atMs).toISOString();
       rows.set(id, { ...now, deletedAt, print: null });
     } else if (row === null)
-      list('undecided', now, `The source no longer has it, and ${why}`, met.blocked);
+      list(
+        'undecided',
+        now,
+        `The source no longer has it, and its row cannot be marked ${because}`,
+        met.blocked,
+      );
     else {
       partly.add(id);
       // A row whose mark cannot be removed is still shown as removed. It is written again while the cells are protected.
       const before = met.blocked.includes('s:removed') ? (known.rows.get(id) ?? now) : now;
       rows.set(id, { ...now, deletedAt: before.deletedAt, print: null });
+      const why = `Some cells of its row cannot be written ${because}`;
       const reasons = [...(compared.reasons.get(id) ?? []), why];
       list('rejected', source.get(id) as Row, reasons.join(' '), met.blocked);
     }
@@ -264,7 +260,6 @@ export async function planCommit(
       ...after,
       survey: {
         ...found,
-        unnamed: known.survey.unnamed.filter((key) => laid.header?.values.has(key) !== true),
         bare: new Map(bare.map(([id, row]) => [id, shifted(row)])),
         copies: found.copies.map(shifted),
         withoutId: found.withoutId.map(shifted),

@@ -119,7 +119,7 @@ export class SheetForm extends SheetReader implements OpenForm {
   async commit(change: Change): Promise<Applied> {
     this.#tally?.add(change.rows ?? []);
     const compared = compareRows(change, this.known, this.#prepared, this.#time, this.isForgotten);
-    const isHidden = isSettled(compared, await this.#tab(), this.known.survey);
+    const isHidden = isSettled(compared, await this.#tab());
     const { file, digestOf } = this;
     const applied = await this.#write(
       (tab, atMs, structure) =>

@@ -105,7 +105,7 @@ export interface Obstructed {
 }
 
 /** The values for one row that can be written, and the columns of the others with their obstacles. */
-export interface Split<V> {
+interface Split<V> {
   readonly free: ReadonlyMap<ColumnKey, V>;
   readonly blocked: readonly ColumnKey[];
   readonly by: readonly Obstacle[];
@@ -150,18 +150,6 @@ export function obstaclesOf(
   const row = places.get(id);
   if (row === undefined) return insertionObstacles(tab.obstacles, Math.min(bottom, tab.rowCount));
   return split(tab, row, new Map(blocked.map((key) => [key, null]))).by;
-}
-
-const MOST_NAMED = 5;
-
-/** Why a row is not stored unchanged. */
-export function blockedReason(
-  { blocked, by }: Split<unknown>,
-  headers: ReadonlyMap<ColumnKey, string>,
-): string {
-  const named = blocked.slice(0, MOST_NAMED).map((key) => `"${headers.get(key) ?? key}"`);
-  const more = blocked.length - named.length;
-  return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''} of its row cannot be written because of ${namesOf(by)}.`;
 }
 
 /** Rows for counting. A row with cells that cannot be written has the status that the source shows. */

@@ -1,5 +1,4 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { needsPlainFormat, type SheetValue } from './api/cell-value.ts';
 import { BODY_FORMAT, DATE_FORMAT, FAINT_FORMAT } from './api/formatting.ts';
 import type { ColumnKey } from './api/metadata.ts';
 
@@ -52,16 +51,8 @@ export const OWN: Readonly<Record<OwnKey, OwnColumn>> = {
 /** The columns that are read to find and count rows. */
 export const OWN_COLUMNS = Object.keys(OWN) as readonly OwnKey[];
 
-/** A number with all its digits. */
-export const LONG_NUMBER: sheets_v4.Schema$CellFormat = {
-  numberFormat: { type: 'NUMBER', pattern: '0' },
-};
-
-/** The format of a cell unless people have changed it, for a value that would otherwise not be shown in full. */
-export const formatOf = (
-  key: ColumnKey,
-  value: SheetValue = null,
-): sheets_v4.Schema$CellFormat => ({
+/** The format of a column unless people have changed it. */
+export const formatOf = (key: ColumnKey): sheets_v4.Schema$CellFormat => ({
   ...BODY_FORMAT,
-  ...(isOwn(key) ? OWN[key].format : needsPlainFormat(value) && LONG_NUMBER),
+  ...(isOwn(key) && OWN[key].format),
 });

@@ -4,12 +4,12 @@ import type { CountedRow, Entries } from './accounting.ts';
 import type { StoredRow } from '../../mirror/port.ts';
 import type { Cell } from '../../mirror/types.ts';
 import { spansOf } from './api/a1.ts';
-import { cellData, needsPlainFormat, type ReadValue, type SheetValue } from './api/cell-value.ts';
+import { cellData, type ReadValue, type SheetValue } from './api/cell-value.ts';
 import { growBy, HEADER_FORMAT } from './api/formatting.ts';
 import { type ColumnKey, fieldKey } from './api/metadata.ts';
 import type { SheetField } from './fields.ts';
 import { isWithin } from './obstacles.ts';
-import { formatOf, LONG_NUMBER, OWN } from './own-columns.ts';
+import { OWN } from './own-columns.ts';
 import { answerOf, type RowEncoder, type SheetRow, timeOf } from './row-values.ts';
 import type { SerialTime } from './serial-time.ts';
 import type { FormTab } from './structure.ts';
@@ -49,8 +49,6 @@ export function headerRowOf(table: Table): number {
 export interface Survey {
   /** -1: there is none. */
   readonly headerRow: number;
-  /** Columns that were read and have no header, except the column of IDs, which finds the rows. */
-  readonly unnamed: readonly ColumnKey[];
   /** The row of each submission. If two rows have one ID, the upper one counts. */
   readonly places: ReadonlyMap<string, number>;
   /** Rows with a text as their ID that no row above has, and that are not written by the mirror: people's own, or remains of ours. */
@@ -66,7 +64,6 @@ export interface Survey {
 /** For a tab that has a header and nothing else. */
 export const EMPTY_SURVEY: Survey = {
   headerRow: 0,
-  unnamed: [],
   places: new Map(),
   bare: new Map(),
   bottom: 1,
@@ -90,9 +87,7 @@ function isWritten(table: Table, row: number): boolean {
 export function survey(table: Table, entries: Entries): Survey {
   const listed = new Set(entries.values().map(({ id }) => id));
   const textOf = (key: ColumnKey, row: number): string => String(table.get(key)?.[row] ?? '');
-  const others = [...table.keys()].filter((key) => key !== 's:id');
   const headerRow = headerRowOf(table);
-  const unnamed = headerRow < 0 ? [] : others.filter((key) => textOf(key, headerRow) === '');
   const [places, bare] = [new Map<string, number>(), new Map<string, number>()];
   const copies: number[] = [];
   const withoutId: number[] = [];
@@ -114,7 +109,7 @@ export function survey(table: Table, entries: Entries): Survey {
     if (places.has(id)) copies.push(row);
     else places.set(id, row);
   }
-  return { headerRow, unnamed, places, bare, bottom, copies, withoutId };
+  return { headerRow, places, bare, bottom, copies, withoutId };
 }
 
 const reader =
@@ -188,8 +183,8 @@ export function writeRow(
 
 /**
  * Inserts rows before row `at`, so no row that people move at the same moment is overwritten. People's ranges that end there
- * include the new rows. New rows look like the row above, without its cell color; the first ones (`areFirst`) look as the mirror
- * makes them.
+ * include the new rows. New rows look like the row above, without its cell color; the first ones (`areFirst`) look like the row
+ * below.
  */
 export function insertRows(
   { sheetId, rowCount, laid, obstacles }: InsertedInto,
@@ -204,11 +199,7 @@ export function insertRows(
     const cells: sheets_v4.Schema$CellData[] = Array.from({ length: width }, () => ({}));
     for (const [key, value] of values) {
       const column = columns.get(key);
-      if (column !== undefined)
-        cells[column] = {
-          ...cellData(value),
-          ...(areFirst && { userEnteredFormat: formatOf(key, value) }),
-        };
+      if (column !== undefined) cells[column] = cellData(value);
     }
     return { values: cells };
   });
@@ -245,10 +236,9 @@ export function insertRows(
       updateCells: {
         start: { sheetId, rowIndex: at, columnIndex: 0 },
         rows: data,
-        fields: areFirst ? 'userEnteredValue,userEnteredFormat' : 'userEnteredValue',
+        fields: 'userEnteredValue',
       },
     },
-    ...(areFirst ? [] : longNumbers(sheetId, rows, at, columns)),
   ];
 }
 
@@ -259,31 +249,5 @@ const withoutColor = (range: sheets_v4.Schema$GridRange): Request => ({
     fields: 'userEnteredFormat.backgroundColor,userEnteredFormat.backgroundColorStyle',
   },
 });
-
-/** Formats the numbers of new rows that would not be shown in full otherwise. */
-const longNumbers = (
-  sheetId: number,
-  rows: readonly SheetRow[],
-  at: number,
-  columns: Columns,
-): Request[] =>
-  [...columns].flatMap(([key, column]) => {
-    const long = rows.flatMap(({ values }, n) =>
-      needsPlainFormat(values.get(key) ?? null) ? [at + n] : [],
-    );
-    return spansOf(long).map(({ start, end }) => ({
-      repeatCell: {
-        range: {
-          sheetId,
-          startRowIndex: start,
-          endRowIndex: end,
-          startColumnIndex: column,
-          endColumnIndex: column + 1,
-        },
-        cell: { userEnteredFormat: LONG_NUMBER },
-        fields: 'userEnteredFormat.numberFormat',
-      },
-    }));
-  });
 
 type InsertedInto = Pick<FormTab, 'sheetId' | 'rowCount' | 'laid' | 'obstacles'>;

@@ -10,7 +10,7 @@ const MAX_CELL_CHARACTERS = 50_000;
 /** The content of one of our cells; null: empty. Text is written as text and numbers as numbers, so nothing is evaluated. */
 export type SheetValue = string | number | null;
 
-/** Google shows up to 15 digits of a number in full, longer ones as 1.7E+15 unless the cell's format says otherwise. */
+/** A cell shows integers from here on as 1.7E+15. */
 const LONG_NUMBER = 1e15;
 
 /** A text that a cell can hold, and the changes that were necessary, as part of a sentence. */
@@ -41,12 +41,12 @@ function cut(text: string): string {
 }
 
 /**
- * An answer as a cell's value. A sheet's numbers are doubles: integers beyond 2^53 and numbers that a double would round are
- * written as text, digit by digit. To a sheet, an empty text and no answer are the same.
+ * An answer as a cell's value. A sheet's numbers are doubles: long integers and numbers that a double would round are written as
+ * text, digit by digit. To a sheet, an empty text and no answer are the same.
  */
 export function toSheetValue(cell: Cell): { value: SheetValue; defects: readonly string[] } {
   if (cell === null || cell === '') return { value: null, defects: [] };
-  if (typeof cell === 'number' && (!Number.isInteger(cell) || Number.isSafeInteger(cell))) {
+  if (typeof cell === 'number' && (!Number.isInteger(cell) || Math.abs(cell) < LONG_NUMBER)) {
     // A plain -0 would come back as 0 and always count as changed.
     return { value: cell === 0 ? 0 : cell, defects: [] };
   }
@@ -61,10 +61,6 @@ export function cellData(value: SheetValue): sheets_v4.Schema$CellData {
     userEnteredValue: typeof value === 'number' ? { numberValue: value } : { stringValue: value },
   };
 }
-
-/** Whether a cell hides the last digits of a number unless its format shows them. */
-export const needsPlainFormat = (value: SheetValue): boolean =>
-  typeof value === 'number' && Number.isInteger(value) && Math.abs(value) >= LONG_NUMBER;
 
 /** A value as values.* returns it (UNFORMATTED_VALUE, SERIAL_NUMBER). Booleans and results of formulas come from people. */
 export type ReadValue = string | number | boolean | undefined | null;
