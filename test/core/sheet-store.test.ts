@@ -714,6 +714,15 @@ describe('a form of 700 questions', () => {
 });
 
 describe('a new tab', () => {
+  it('L17: is in the next reading of this process, with its rows', async () => {
+    await using store = await place.open();
+    await using form = await store.open(formOf('contact', [NAME, AGE]));
+    await form.prepare(formOf('contact', [NAME, AGE]), [NAME, AGE]);
+    await form.commit({ rows: people(3) });
+    const [found] = await store.forms();
+    expect(found).toMatchObject({ losses: [], state: { tally: { rows: { NEW: 3 } } } });
+  });
+
   it('comes first, and no tab of people is removed', async () => {
     await place.write(store(people(1)));
     const tabs = place.emulator.inspect.tabs(place.spreadsheetId);

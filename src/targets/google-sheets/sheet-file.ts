@@ -111,7 +111,7 @@ export class SheetFile {
 
   /** The latest reading of the spreadsheet, unless it is older than that, or the mirror has made a tab or column since. */
   async view(maxAgeMs: number): Promise<View> {
-    const isRecent = this.clock.now() - this.#viewedAtMs <= maxAgeMs;
+    const isRecent = this.clock.now() - this.#viewedAtMs < maxAgeMs;
     return this.#view !== null && isRecent ? this.#view : this.refresh();
   }
 
