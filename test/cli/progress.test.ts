@@ -10,6 +10,14 @@ const REPORT: RunReport = {
   requests: 14,
   inserted: 1_250,
   rejected: 2,
+  claim: {
+    submissionsAsOfMs: 0,
+    statusesAsOfMs: 0,
+    answersAsOfMs: 0,
+    held: 0,
+    undecided: 0,
+    rejected: 2,
+  },
 };
 
 describe('progress', () => {
@@ -30,7 +38,7 @@ describe('progress', () => {
     expect(runLines(REPORT)).toMatchObject([
       {
         sign: 'ok',
-        text: 'contact → default: complete; 1,250 new, 2 rejected (14 requests, 1.0 s)',
+        text: 'contact → default: complete, except for 2 rejected; 1,250 new (14 requests, 1.0 s)',
       },
     ]);
   });
@@ -43,7 +51,8 @@ it.each([
   ['failed', 'nothing written'],
   ['busy', 'nothing written'],
 ] as const)('L17: describes a run that ended %s and wrote nothing: %s', (outcome, words) => {
-  const line = runLines({ ...REPORT, inserted: 0, rejected: 0, outcome })[0]?.text ?? '';
+  const line =
+    runLines({ ...REPORT, inserted: 0, rejected: 0, claim: null, outcome })[0]?.text ?? '';
   expect(line).toContain(words);
   expect(line.includes('nothing new')).toBe(outcome === 'ok');
 });
