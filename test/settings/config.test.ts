@@ -179,7 +179,7 @@ describe('values', () => {
     [
       'TARGET_URL',
       'https://docs.google.com/document/d/1234567890abc/edit',
-      'names no spreadsheet. Open the spreadsheet in the browser',
+      'is not the address of a Google Sheet that can be edited. Open the spreadsheet in the browser',
     ],
     ['TARGET_FIELDS', ':field_1', 'takes field IDs'],
     ['TARGETS', '1st', 'takes names of letters'],

@@ -74,7 +74,7 @@ export interface OwnPage {
   /** For a tab that does not exist yet. `warning` is shown to people who are about to edit it. */
   readonly made: {
     readonly title: string;
-    readonly index?: number;
+    readonly index: number;
     /** Widths of its first columns, in pixels. */
     readonly widths: readonly number[];
     readonly columnCount: number;
@@ -125,9 +125,9 @@ function newTab(
   { role, made: { title, index, widths, warning } }: OwnPage,
 ): Request[] {
   const gridProperties = { rowCount, columnCount, hideGridlines: true };
-  const properties = { sheetId, title: freeTabTitle(title, titles), gridProperties };
+  const properties = { sheetId, title: freeTabTitle(title, titles), index, gridProperties };
   return [
-    { addSheet: { properties: { ...properties, ...(index !== undefined && { index }) } } },
+    { addSheet: { properties } },
     file.markTab(sheetId, role),
     ...widths.map((each, column) => columnWidth(sheetId, column, each)),
     warnBeforeEdits({ sheetId }, warning),
