@@ -139,16 +139,6 @@ function special({ query, values, write }: Bed): void {
     expect(notes).toEqual([]);
   });
 
-  it('a view that it makes again reads with the rights that people chose', async () => {
-    await write('invoked', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
-    await query('CREATE OR REPLACE SQL SECURITY INVOKER VIEW invoked_live AS SELECT 1 AS n');
-    await write('invoked', (form) => form.commit({ rows: [row('b', { f_age: 7 })] }));
-    expect(await query('SELECT age FROM invoked_live ORDER BY id')).toHaveLength(2);
-    const security =
-      "SELECT security_type AS s FROM information_schema.views WHERE table_name = 'invoked_live'";
-    expect(await query(security)).toEqual([{ s: 'INVOKER' }]);
-  });
-
   it("L11: names a person's key that refuses a row, and never the answer that it refuses", async () => {
     await write('keyed', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
     await query('CREATE UNIQUE INDEX theirs ON keyed (full_name(100))');

@@ -1,8 +1,7 @@
 import pg from 'pg';
 import { expect, it } from 'vitest';
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
-import { hashedCell } from '../../src/mirror/cells.ts';
-import { type Cell, ExactNumber, JsonText } from '../../src/mirror/types.ts';
+import { JsonText } from '../../src/mirror/types.ts';
 import { lentPostgres } from '../support/lent-server.ts';
 import { createDatabase, postgresMissing } from '../support/servers.ts';
 import { AGE, clock, formOf, NAME, row } from './store-fixtures.ts';
@@ -85,11 +84,6 @@ function special({ query, write, url }: Bed): void {
     ];
     await write('described', async () => {}, renamed);
     expect(await comments()).toMatchObject({ name: 'Full name?', age: 'In years.' });
-    await query('DROP VIEW described_labelled; CREATE TABLE described_labelled (theirs int)');
-    await write('described', (form) => form.commit({ rows: [row('c', { f_age: 7 })] }));
-    expect(await query(`SELECT obj_description('described_labelled'::regclass) AS theirs`)).toEqual(
-      [{ theirs: null }],
-    );
   });
 
   it('a view that it makes again has the options, owner, rights and descriptions of people, and no others', async () => {
@@ -115,14 +109,6 @@ function special({ query, write, url }: Bed): void {
     expect(await query('SELECT "Name" FROM rights_labelled')).toEqual([{ Name: 'x' }]);
     expect(await query('SELECT age FROM rights_live')).toEqual([{ age: '7' }]);
     await query('ALTER DEFAULT PRIVILEGES REVOKE SELECT ON TABLES FROM reader');
-  });
-
-  it('gives a form whose slug is the name of a type or sequence a table of its own', async () => {
-    await query(`CREATE TYPE mood AS ENUM ('good'); CREATE SEQUENCE orders`);
-    for (const slug of ['mood', 'orders']) {
-      const { result } = await write(slug, (form) => form.commit({ rows: [row('a', {})] }));
-      expect(result).toMatchObject({ inserted: 1 });
-    }
   });
 
   it('writes into a schema whose name needs quotes, beside another one', async () => {
@@ -168,32 +154,6 @@ function special({ query, write, url }: Bed): void {
     ).toEqual([{ submission_id: 'a' }]);
     const { result } = await write('nul', (form) => form.commit({ rows }));
     expect(result).toMatchObject({ unchanged: 2 });
-    // The last fields have no columns of their own.
-    const many = Array.from({ length: 305 }, (_, at) => ({ ...NAME, id: `f_${at}`, position: at }));
-    const texts = Object.fromEntries(many.map(({ id }) => [id, 'x']));
-    const answers = {
-      ...texts,
-      f_0: new JsonText(String.raw`["C:\\ud800"]`),
-      f_300: 'x\0y',
-      f_301: new JsonText(String.raw`["\ud800\udfff\\\udfff"]`),
-      // Only looks like an escape.
-      f_302: String.raw`C:\ude1`,
-      f_303: String.raw`say "\udfx" ok`,
-      f_304: String.raw`x\u0000y`,
-    };
-    await write('many_nul', (form) => form.commit({ rows: [row('a', answers)] }), many);
-    expect(
-      await query(
-        "SELECT field_id, value_text FROM answers WHERE slug = 'many_nul' AND value_text <> 'x' ORDER BY field_id",
-      ),
-    ).toEqual([
-      { field_id: 'f_0', value_text: String.raw`C:\ud800` },
-      { field_id: 'f_300', value_text: 'x\uFFFDy' },
-      { field_id: 'f_301', value_text: '\uFFFD\uFFFD\\\uFFFD' },
-      { field_id: 'f_302', value_text: answers.f_302 },
-      { field_id: 'f_303', value_text: answers.f_303 },
-      { field_id: 'f_304', value_text: answers.f_304 },
-    ]);
   });
 
   it('L6: has failed if a column whose type a person changed rounds an answer', async () => {
@@ -206,26 +166,6 @@ function special({ query, write, url }: Bed): void {
       message: expect.stringContaining('type'),
     });
     expect(await query('SELECT id FROM retyped')).toEqual([{ id: 'a' }]);
-  });
-
-  it('L1: makes views again that a person dropped with a column', async () => {
-    const run = () =>
-      write('cascaded', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }), [NAME]);
-    await run();
-    await query('ALTER TABLE cascaded DROP COLUMN full_name CASCADE');
-    await run();
-    expect(await query('SELECT full_name FROM cascaded_live')).toEqual([{ full_name: 'x' }]);
-  });
-
-  it('uses a schema that another process makes at the same moment', async () => {
-    const twice = new URL(url());
-    twice.searchParams.set('schema', 'twice');
-    await using store = await parseTargetUrl(twice.href).open('default', { clock });
-    await query('BEGIN; CREATE SCHEMA twice');
-    const checked = store.check();
-    while ((await query('SELECT 1 AS n FROM pg_locks WHERE NOT granted')).length === 0);
-    await query('COMMIT');
-    expect(await checked).toMatchObject([{ isOk: true }]);
   });
 
   it('finds in its check that it may not create temporary tables', async () => {
@@ -243,71 +183,5 @@ function special({ query, write, url }: Bed): void {
     });
     await query(`GRANT TEMPORARY ON DATABASE ${database} TO PUBLIC`);
     expect(await store.check()).toMatchObject([{ isOk: true }]);
-  });
-
-  it('stores new rows in a table whose rows a person guards with policies', async () => {
-    await query(
-      'DROP ROLE IF EXISTS guarded; CREATE ROLE guarded LOGIN; CREATE SCHEMA guarded AUTHORIZATION guarded',
-    );
-    const guarded = new URL(url());
-    guarded.username = 'guarded';
-    guarded.searchParams.set('schema', 'guarded');
-    await using store = await parseTargetUrl(guarded.href).open('default', { clock });
-    await using form = await store.open(formOf('contact', [NAME]));
-    await form.prepare(formOf('contact', [NAME]), [NAME]);
-    await form.commit({ rows: [row('a', { f_name: 'x' })] });
-    await query(`ALTER TABLE guarded.contact ENABLE ROW LEVEL SECURITY;
-      ALTER TABLE guarded.contact FORCE ROW LEVEL SECURITY;
-      CREATE POLICY theirs ON guarded.contact USING (true) WITH CHECK (true)`);
-    const applied = await form.commit({ rows: [row('b', { f_name: 'y' })] });
-    expect(applied).toMatchObject({ inserted: 1, rejected: 0 });
-    expect(await query('SELECT id FROM guarded.contact ORDER BY id')).toEqual([
-      { id: 'a' },
-      { id: 'b' },
-    ]);
-  });
-
-  it('L11: keeps no plain answer of hashed numbers and lists, and accepts no more digits', async () => {
-    const hash = (cell: Cell): Cell => hashedCell(cell, 'a-key-of-thirty-two-characters-at-least');
-    const list = { ...NAME, id: 'f_list', label: 'List', position: 2 };
-    const size = { ...NAME, id: 'f_size', label: 'Size', position: 3 };
-    const fields = [AGE, list, size];
-    const long = new ExactNumber('12345678901234567890123.5');
-    const answers = (n: number): Record<string, Cell> => ({
-      f_age: 42_424_242 + n,
-      f_list: new JsonText(`["secret ${n}"]`),
-      f_size: long,
-    });
-    for (const n of [1, 2])
-      await write('hashed', (form) => form.commit({ rows: [row('a', answers(n))] }), fields);
-    const plain = answers(2);
-    const hashed = (id: string): Cell => hash(plain[id] ?? null);
-    await write(
-      'hashed',
-      (form) => form.erase({ kind: 'rehash', fieldIds: ['f_age', 'f_list'], hash }),
-      fields,
-    );
-    const [found] = await query('SELECT age, age_text, list, list_text, size FROM hashed');
-    expect(found).toEqual({
-      age: null,
-      age_text: hashed('f_age'),
-      list: null,
-      list_text: hashed('f_list'),
-      size: long.digits,
-    });
-    const [version] = await query(
-      `SELECT answers::text AS t FROM _mirror_versions WHERE form_id = 'form_hashed' AND answers IS NOT NULL`,
-    );
-    expect(version?.['t']).not.toMatch(/4242424|secret/);
-    expect(version?.['t']).toContain(long.digits);
-    const { result } = await write(
-      'hashed',
-      (form) =>
-        form.commit({
-          rows: [row('a', { ...plain, f_age: hashed('f_age'), f_list: hashed('f_list') })],
-        }),
-      fields,
-    );
-    expect(result).toMatchObject({ unchanged: 1, updated: 0 });
   });
 }

@@ -82,17 +82,6 @@ function special({ store, url, query, write }: Bed): void {
     },
   );
 
-  it('L6: keeps nothing of a batch if a trigger undoes the whole transaction', async () => {
-    await write('undone', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
-    await query(
-      `CREATE TRIGGER undoes BEFORE INSERT ON undone WHEN NEW.id = 'd' BEGIN SELECT RAISE(ROLLBACK, 'no'); END`,
-    );
-    const rows = ['b', 'c', 'd'].map((id) => row(id, { f_name: id }));
-    const refused = write('undone', (form) => form.commit({ rows }));
-    await expect(refused).rejects.toMatchObject({ code: 'TARGET_FAILED' });
-    expect(await query('SELECT id FROM undone')).toEqual([{ id: 'a' }]);
-  });
-
   it('L6: has failed, and rejects no row, if it would also refuse the row without its answers', async () => {
     await write('limited', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
     await query(
@@ -130,23 +119,6 @@ function special({ store, url, query, write }: Bed): void {
     for (let run = 0; run < 2; run++)
       await write('indexed', (form) => form.commit({ state: (state) => wholeRead(state, 0) }));
     expect(await indexes()).toHaveLength(1);
-  });
-
-  it('L17: shows a time that a person put in place of ours unchanged', async () => {
-    await write('dated', (form) => form.commit({ rows: [row('a', {})] }));
-    await query(`UPDATE dated SET created_at = '2026-05-06'`);
-    await using opened = await store();
-    await using snapshot = await opened.snapshot('form_dated');
-    for await (const [[, , createdAt] = []] of snapshot?.rows({ withDeleted: false }) ?? [])
-      expect(createdAt).toBe('2026-05-06');
-    expect.assertions(1);
-  });
-
-  it('does not connect again after it was closed', async () => {
-    const closed = await store();
-    await closed.forms();
-    await closed[Symbol.asyncDispose]();
-    await expect(closed.forms()).rejects.toThrow('closed');
   });
 
   it('L12: opens its file again once it is back, however often it could not', async () => {
@@ -261,14 +233,5 @@ function special({ store, url, query, write }: Bed): void {
     expect(losses).toEqual([
       'The table contact is missing; it is filled again. 1 submission that the source has deleted cannot be read again.',
     ]);
-  });
-
-  it('does not touch a file of another build', async () => {
-    await using place = await open();
-    const other = bedOf(() => place);
-    await other.write('contact', async () => {});
-    await place.query(`UPDATE _mirror_records SET value = '"1"' WHERE name = 'schema'`);
-    await using opened = await other.store();
-    await expect(opened.forms()).rejects.toMatchObject({ code: 'OTHER_SCHEMA' });
   });
 }

@@ -528,19 +528,20 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
 
       it('may be the answers of fields, or their plain text', async () => {
         await commit({ deleted: ['c'] });
+        const hash = (cell: Cell): Cell => hashedCell(cell, 'a key of some length');
+        const fieldIds = [NAME.id, AGE.id];
+        const hashed = async () => {
+          await write((form) => form.erase({ kind: 'rehash', fieldIds, hash }));
+          const rows = [...(await rowsOf({ ids: ['a'] })), ...(await rowsOf({ isDeleted: true }))];
+          return rows.flatMap(({ cells }) => fieldIds.map((id) => cells.get(id) ?? null));
+        };
+        const first = await hashed();
+        expect(first.map(looksHashed)).toEqual([true, true, true, true]);
+        expect(await hashed()).toEqual(first);
         await write((form) => form.erase({ kind: 'columns', fieldIds: [AGE.id] }), [NAME]);
         expect(await cellOf('a', AGE)).toBeNull();
         const [form] = await store.forms();
         expect(form?.fields.find(({ id }) => id === AGE.id)?.isFilled).toBe(false);
-        const hash = (cell: Cell): Cell => hashedCell(cell, 'a key of some length');
-        const rehash = () =>
-          write((form) => form.erase({ kind: 'rehash', fieldIds: [NAME.id], hash }));
-        await rehash();
-        const [gone] = await rowsOf({ isDeleted: true });
-        const hashed = [await cellOf('a'), gone?.cells.get(NAME.id) ?? null];
-        expect(hashed.every((cell) => looksHashed(cell))).toBe(true);
-        await rehash();
-        expect(await cellOf('a')).toBe(hashed[0]);
       });
     });
   });

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Source } from '../../src/forms/source.ts';
 import { OddServer, sendJson } from '../support/odd-server.ts';
 import { errorOf, makeHttp, makeSource } from './make-source.ts';
@@ -57,17 +57,6 @@ describe('a signal', () => {
     await Promise.all([source.form('f1'), source.form('f1')]);
     const pages = server.requests.filter(({ url }) => url.includes('page='));
     expect(pages.length).toBeLessThanOrEqual(4);
-  });
-
-  it('releases a signal that outlives the call', async () => {
-    await using server = await OddServer.start((_request, response) => sendJson(response, FORM));
-    const { signal } = new AbortController();
-    const [add, remove] = [
-      vi.spyOn(signal, 'addEventListener'),
-      vi.spyOn(signal, 'removeEventListener'),
-    ];
-    await makeSource(server.url, {}, signal).form('f1');
-    expect(remove).toHaveBeenCalledTimes(add.mock.calls.length);
   });
 });
 

@@ -174,14 +174,6 @@ describe('physical faults', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('recognizes an error by its status if its body is cut or does not come', async () => {
-    await using server = await OddServer.start((_request, response) => {
-      response.writeHead(404, { 'content-length': 500 }).write('{"mess');
-    });
-    const error = await errorOf(makeSource(server.url, { requestTimeoutMs }).form('f1'));
-    expect(error).toMatchObject({ code: 'FORMS_REFUSED', status: 404 });
-  });
-
   it('L14: reads only the beginning of an endless error', async () => {
     let bytes = 0;
     await using server = await OddServer.start((_request, response) => {

@@ -5,7 +5,7 @@ import { MirrorError } from '../../src/base/errors.ts';
 import { DataDir } from '../../src/health/data-dir.ts';
 import type { OutcomeName } from '../../src/mirror/form-state.ts';
 import { blankRun, type RunReport } from '../../src/sync/run-form.ts';
-import { pathsBelow } from '../support/other-user.ts';
+import { pathsBelow } from '../support/file-modes.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
 import { FORM_A, FORM_B, HOUR, MINUTE, NOW } from './facts.ts';

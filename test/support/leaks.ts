@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Redis } from 'ioredis';
 
 /** Texts or bytes that may contain nothing secret, by their origin. */
 export type Places = Map<string, string | Buffer>;
@@ -45,38 +44,3 @@ export const filesWith = (folder: string, texts: readonly string[]): string[] =>
   [...filesBelow(folder)].flatMap(([file, bytes]) =>
     texts.some((text) => bytes.includes(text)) ? [file] : [],
   );
-
-/** Every key of a Redis server with its content. */
-export async function keysOfRedis(url: string): Promise<Places> {
-  const client = new Redis(url);
-  try {
-    const places: Places = new Map();
-    for (const key of await client.keys('*')) {
-      places.set(`Redis key ${key}`, `${key} ${JSON.stringify(await contentOf(client, key))}`);
-    }
-    return places;
-  } finally {
-    client.disconnect();
-  }
-}
-
-async function contentOf(client: Redis, key: string): Promise<unknown> {
-  switch (await client.type(key)) {
-    case 'string':
-      return client.get(key);
-    case 'hash':
-      return client.hgetall(key);
-    case 'list':
-      return client.lrange(key, 0, -1);
-    case 'set':
-      return client.smembers(key);
-    case 'zset':
-      return client.zrange(key, '0', '-1');
-    case 'stream':
-      return client.xrange(key, '-', '+');
-    case 'none':
-      return null;
-    default:
-      throw new Error(`a key of a type unknown to this test: ${key}`);
-  }
-}

@@ -1,8 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { STATUSES } from '../../src/mirror/types.ts';
 import type { LoggedRequest } from './sandbox.ts';
 import { FormsStore, type StoredSubmission } from '../../src/sandbox/store.ts';
-import type { ChildEnv } from './child.ts';
 import type { ChildPlace } from './child-place.ts';
 import { type CliResult, syncDocument } from './cli-host.ts';
 import { MirrorView } from './mirror-view.ts';
@@ -108,24 +106,4 @@ async function costOfSync(
   if (rows.length < wanted.size || unseen.length > 0)
     throw new Error(`the next sync did not bring ${unseen.map(({ id }) => id).join()}`);
   return log;
-}
-
-/** The requests of some polls of `start` for a complete copy: each begins with the list of forms. */
-export async function requestsOfPolls(
-  place: ChildPlace,
-  polls: number,
-  env: ChildEnv,
-): Promise<number[]> {
-  const before = place.sandbox.requests.length;
-  const child = place.start(['start'], env);
-  let starts: number[] = [];
-  // The first one includes the requests of a start, and the last one may still be in progress.
-  while (starts.length < polls + 3) {
-    if (!child.isRunning) throw new Error(`start ended: ${child.stderr.slice(-2_000)}`);
-    await pause(100);
-    const log = place.sandbox.requests.slice(before);
-    starts = log.flatMap(({ path }, nth) => (path === '/forms' ? [nth] : []));
-  }
-  await child.end('SIGTERM');
-  return starts.slice(2, -1).map((start, nth) => starts[nth + 3]! - start);
 }
