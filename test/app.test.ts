@@ -80,26 +80,6 @@ describe('a job', () => {
     expect((await app.dataDir.kept()).runs).toEqual([]);
   });
 
-  it('removes rows that were marked deleted long ago, if the job is a comparison', async () => {
-    const { env, sandbox, rows, change } = await openPlace({ submissions: 30 });
-    const formId = sandbox.store.formBySlug('customer-feedback')?.id ?? '';
-    const { sync } = jobHandlers(openParts({ ...env, PURGE_DELETED_AFTER: '1d' }));
-    const order = (isComparison: boolean) =>
-      sync({ formId, target: 'default', isComparison }, signal, () => {});
-    const deleted = () => rows('SELECT id FROM customer_feedback WHERE _deleted_at IS NOT NULL');
-    await order(false);
-    const [id = ''] = sandbox.store.ids(formId);
-    sandbox.store.delete(id);
-    await order(false);
-    change(
-      `UPDATE customer_feedback SET _deleted_at = '2026-01-01T00:00:00.000Z' WHERE id = '${id}'`,
-    );
-    await order(false);
-    expect(deleted()).toEqual([{ id }]);
-    await order(true);
-    expect(deleted()).toEqual([]);
-  });
-
   it('L18: a poll removes old rows of forms that get no runs, and `sync` those of all, but of no paused form', async () => {
     const { env, sandbox, run, rows, change } = await openPlace({ submissions: 30 });
     const [kept, gone, left] = sandbox.store.forms().map(({ id, slug }) => {
@@ -179,12 +159,6 @@ describe('write-back', () => {
     const app = openParts({ ...env, MARK_STATUS: 'DONE', TARGET_FORMS: second?.id });
     expect(await app.writeBack(first?.id ?? '', { waitMs: 0, signal })).toBeUndefined();
     expect(patches).toEqual([]);
-  });
-
-  it('does not write back a form that is gone', async () => {
-    const { env } = await openPlace();
-    const app = openParts({ ...env, MARK_STATUS: 'DONE' });
-    expect(await app.writeBack('form_nope', { waitMs: 0, signal })).toBeUndefined();
   });
 
   it('L16: leaves a form to a waiting run after a batch', async () => {

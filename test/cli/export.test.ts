@@ -118,13 +118,6 @@ describe('CSV', () => {
       }
     },
   );
-
-  it('begins with a byte order mark, once', () => {
-    const format = csvFormat(['id']);
-    expect(format.head + format.rows([['a']]) + format.rows([['b']])).toBe(
-      '\uFEFFid\r\na\r\nb\r\n',
-    );
-  });
 });
 
 describe('JSON lines', () => {

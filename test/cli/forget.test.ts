@@ -1,6 +1,5 @@
 import { dirname, join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
-import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
+import { describe, expect, it } from 'vitest';
 import { expectEnd, startCli } from '../support/cli-host.ts';
 import { filesWith } from '../support/leaks.ts';
 import { openMirrored, SLUG } from '../support/mirrored-form.ts';
@@ -143,21 +142,6 @@ describe('L18: forget', () => {
     expect(filesWith(dirname(place.file), [far])).toEqual([]);
   });
 
-  it('L8: is not counted as rows that disappear at once when the source deletes the submissions', async () => {
-    const { run, place, formId, isHeld } = await open();
-    const { store } = place.sandbox;
-    for (let many = store.ids(formId).length; many < 60; many++) store.insert({ formId, data: {} });
-    await expectEnd(run('sync'), 0);
-    const [one = '', ...others] = store.ids(formId);
-    const forgotten = others.slice(0, 25);
-    await expectEnd(run(`forget ${forgotten.join(' ')} --yes`), 0, 'forget 25: done');
-    for (const id of [one, ...forgotten]) store.delete(id);
-    expect(json((await expectEnd(run('sync --json'), 0)).stdout)).toMatchObject({
-      runs: [{ outcome: 'ok', deleted: 1, held: 0 }],
-    });
-    expect(isHeld(one)).toBe(true);
-  });
-
   it('L3: ends the doubt about a submission that was deleted on purpose and answers by its ID for ever', async () => {
     const { id, run, place } = await open();
     const { store } = place.sandbox;
@@ -172,19 +156,5 @@ describe('L18: forget', () => {
     await expectEnd(run(`forget ${id} --yes`), 0);
     await expectEnd(run('sync'), 0);
     expect(filesWith(dirname(place.file), [id])).toEqual([]);
-  });
-
-  it('L13: waits for a run that holds the form, and changes nothing before', async () => {
-    const { id, place, env, formId, isHeld } = await open();
-    await using store = await parseTargetUrl(`sqlite:${place.file}`).open('default');
-    const writer = await store.open({ id: formId, slug: formId, name: formId });
-    const running = startCli(['forget', id, '--yes'], env);
-    await vi.waitFor(() => expect(running.stdout.text).toContain('remove 1 submission'), {
-      timeout: 60_000,
-    });
-    expect(isHeld()).toBe(true);
-    await writer[Symbol.asyncDispose]();
-    await expectEnd(running.done, 0);
-    expect(isHeld()).toBe(false);
   });
 });

@@ -96,45 +96,6 @@ describe('pause and resume', () => {
     expect((await run('status')).stdout).not.toMatch(/paused/i);
   });
 
-  it('resume a form that is gone from the source and was never copied', async () => {
-    const { run, sandbox } = await openPlace({ submissions: 10 });
-    const { id = '' } = sandbox.store.formBySlug('customer-feedback') ?? {};
-    await run(['pause', '--form', id]);
-    sandbox.store.deleteForm(id);
-    await expectEnd(run(['resume', '--form', id]), 0, `✓ ${id} → default is resumed`);
-  });
-
-  it('resume without a target that does not mirror the form', async () => {
-    const { run, env } = await openPlace({ submissions: 10 });
-    const two = {
-      TARGETS: 'a,b',
-      TARGET_B_URL: env['TARGET_URL'],
-      TARGET_A_FORMS: 'order-form',
-      TARGET_URL: undefined,
-    };
-    await run(['pause', ...FORM], two);
-    const away = { ...two, TARGET_A_URL: AWAY };
-    await expectEnd(
-      run(['resume', ...FORM], away),
-      0,
-      /^✓ customer-feedback → b is resumed[^\n]*\n$/,
-    );
-  });
-
-  it('name a form by its slug, also if it is paused in a target that has no copy of it yet', async () => {
-    const { run, file } = await openPlace({ submissions: 30 });
-    const places = { TARGET_A_URL: `sqlite:${file}`, TARGET_B_URL: `sqlite:${file}.b` };
-    const two = { TARGETS: 'a,b', ...places };
-    await run('sync --target a', two);
-    await run(['pause', ...FORM], two);
-    const { stdout } = await run('status', two);
-    expect(stdout).toContain('customer-feedback → b: Paused');
-    expect(stdout).toContain('resume --form customer-feedback --target b');
-    expect((await run('resume --form nope', two)).stderr).not.toContain('form_');
-    const away = { ...two, FORMS_API_URL: 'http://127.0.0.1:1/v1' };
-    await expectEnd(run(['resume', ...FORM], away), 0, /→ a is resumed.*\n.*→ b is resumed/);
-  });
-
   it('refuse an unknown form and target', async () => {
     const { run } = await openPlace({ submissions: 30 });
     await run('sync');

@@ -18,12 +18,6 @@ describe('the command line', () => {
     expect(help.stdout).toContain('Examples:');
   });
 
-  it('suggests the nearest option for a misspelled one and exits 2', async () => {
-    const { code, stdout, stderr } = await runCli(['--vresion']);
-    expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toContain('Did you mean --version?');
-  });
-
   it('exits with the code of the error', () => {
     const codes = ['SETTINGS', 'USAGE', 'FORMS_UNAUTHORIZED', 'INTERNAL', 'CANCELLED'] as const;
     expect(codes.map((code) => exitCodeOf(new MirrorError(code, 'x')))).toEqual([2, 2, 1, 1, 130]);

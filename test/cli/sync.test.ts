@@ -1,8 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { foreseenLines } from '../../src/cli/sync-report.ts';
-import { blankRun } from '../../src/sync/run-form.ts';
 import { expectEnd, expectMistake, runIn, startCli, syncDocument } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 
@@ -153,25 +151,6 @@ describe('sync --dry-run', () => {
     const fresh = syncDocument(await expectEnd(run('sync --dry-run --json'), 0));
     expect(fresh.runs.reduce((sum, { inserted }) => sum + inserted, 0)).toBe(60);
     expect(existsSync(file)).toBe(false);
-  });
-
-  it('names the first changes and counts the others', () => {
-    const columns = ['Remarks', 'status'];
-    const updated = { kind: 'changed', id: 'u', columns, createdAt: null } as const;
-    const inserted = Array.from({ length: 1_254 }, (_, nth) => {
-      return { kind: 'missing', id: `s${nth}`, columns: [], createdAt: null } as const;
-    });
-    const run = blankRun({ id: 'f', slug: 'contact', name: 'Contact' }, 'default', null, 0, 1);
-    const [{ text, details = [] } = { text: '' }] = foreseenLines({
-      ...run,
-      foreseen: [updated, ...inserted],
-    });
-    expect([text, details[0], details[1]]).toEqual([
-      'contact → default',
-      'u would change: Remarks, status',
-      's0 would be new',
-    ]);
-    expect(details.slice(49)).toEqual(['s48 would be new', '… and 1,205 more: --json names all']);
   });
 });
 

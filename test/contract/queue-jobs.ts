@@ -220,38 +220,4 @@ export function describeJobs(it: QueueIt): void {
       await idle(queue);
     },
   );
-
-  it('a write-back leaves the form to others if the queue does not say whether a run waits', async ({
-    start,
-  }) => {
-    const handlers = new FakeHandlers();
-    let ask = async (): Promise<boolean> => false;
-    handlers.found = () => ({ syncs: [], writeBacks: ['f1'] });
-    handlers.writeBackScript = (_signal, isAwaited) => {
-      ask = isAwaited;
-    };
-    const queue = await start(handlers, { writesBack: true });
-    await queue.pollNow();
-    await soon(() => expect(endings(queue, 'write-back')).toEqual([[null, false]]));
-    await queue.stop();
-    expect(await ask()).toBe(true);
-  });
-
-  it('a write-back is tried again if it fails', async ({ start }) => {
-    const handlers = new FakeHandlers();
-    handlers.found = () => ({ syncs: [], writeBacks: ['f1', 'f1'] });
-    handlers.writeBackScript = () => {
-      if (handlers.writtenBack.length === 1)
-        throw new MirrorError('FORMS_FAILED', 'It kept failing.');
-    };
-    const queue = await start(handlers, { writesBack: true });
-    await queue.pollNow();
-    await soon(() => expect(endings(queue, 'write-back')).toHaveLength(2));
-    expect(endings(queue, 'write-back')).toEqual([
-      ['FORMS_FAILED', true],
-      [null, false],
-    ]);
-    await idle(queue);
-    expect(handlers.writtenBack).toHaveLength(2);
-  });
 }

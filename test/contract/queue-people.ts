@@ -67,23 +67,6 @@ export function describePeople(it: QueueIt): void {
     await soon(() => expect(handlers.syncs).toEqual([comparison('one'), more[1]]));
   });
 
-  it('a poll that failed, and waits to be tried again, begins now', async ({ start }) => {
-    const handlers = new FakeHandlers([]);
-    handlers.found = () => {
-      throw new MirrorError('FORMS_FAILED', 'Nobody answers.');
-    };
-    const timings = { ...QUICK, retry: LATER };
-    const queue = await start(handlers, { timings });
-    await queue.pollNow();
-    const delayed = async () => (await depthOf(queue, 'poll'))?.delayed;
-    await soon(async () => expect(await delayed()).toBe(1));
-    expect(queue.ended).toMatchObject([{ code: 'FORMS_FAILED', willRetry: true }]);
-    handlers.found = () => ({ syncs: [], writeBacks: [] });
-    await queue.pollNow();
-    await soon(() => expect(handlers.polls).toBe(2));
-    await soon(async () => expect(await delayed()).toBe(0));
-  });
-
   it('every process shows which runs are in progress, how far they are and who runs them', async ({
     start,
     server,

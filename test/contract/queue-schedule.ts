@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { MirrorError } from '../../src/base/errors.ts';
 import { readStatus } from '../../src/queue/queue-status.ts';
 import { pollNow } from '../../src/queue/scheduler.ts';
 import { RUNS_AT_ONCE } from '../../src/sync/target.ts';
@@ -99,28 +98,6 @@ export function describeSchedule(it: QueueIt): void {
     const clock = { ...systemClock, now: () => Date.now() + HOUR_MS };
     const problem = { code: 'QUEUE_FAILED', message: expect.stringContaining('has not begun') };
     expect(await readStatus({ ...producer, clock })).toMatchObject({ problem });
-  });
-
-  it('a poll that waited to be tried again is added again if the store loses it', async ({
-    place,
-    start,
-    server,
-    skip,
-  }) => {
-    if (server.dropPolls === undefined) return skip('this store loses nothing of a job');
-    const handlers = new FakeHandlers();
-    handlers.found = () => {
-      throw new MirrorError('FORMS_FAILED', 'Nobody answers.');
-    };
-    const waits = { attempts: 9, baseDelayMs: HOUR_MS, maxDelayMs: HOUR_MS };
-    const timings = { ...QUICK, retry: waits };
-    const queue = await start(handlers, { timings });
-    await queue.pollNow();
-    await soon(async () => expect((await depthOf(queue, 'poll'))?.delayed).toBe(1));
-    await server.dropPolls(place);
-    handlers.found = () => ({ syncs: [], writeBacks: [] });
-    await queue.pollNow();
-    await soon(() => expect(handlers.polls).toBe(2));
   });
 
   it('polls continue after the clock was set back', async ({ start }) => {

@@ -22,8 +22,7 @@ async function failureThrough(proxy: ProxySettings, options = {}): Promise<[Erro
   return [await errorOf(source.forms()), source.requests];
 }
 
-const answering = (text: string, stays = false): Promise<ConnectProxy> =>
-  startProxy(() => ({ text, stays }));
+const answering = (text: string): Promise<ConnectProxy> => startProxy(() => ({ text }));
 
 describe('a proxy that refuses the connection', () => {
   it.each([
@@ -59,27 +58,9 @@ describe('a proxy that refuses the connection', () => {
     expect(shown).not.toContain(PASSWORD);
     expect(shown).not.toContain(btoa(`ann:${PASSWORD}@`));
   });
-
-  it('times out if it does not answer', async () => {
-    await using proxy = await answering('', true);
-    const once = { requestTimeoutMs: 300, retry: { ...retry, attempts: 1 } };
-    const [error] = await failureThrough(through(proxy.host), once);
-    expect(error).toMatchObject({ code: 'FORMS_FAILED', retryable: true });
-    expect(error.message).toContain(`forms.test or the proxy ${proxy.host}`);
-  });
 });
 
 describe('a proxy that intercepts connections', () => {
-  it('gets no key if it speaks plain HTTP in the tunnel', async () => {
-    await using proxy = await startProxy(() => ({
-      afterwards: 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}',
-    }));
-    const [error, attempts] = await failureThrough(through(proxy.host));
-    expect(error.message).toContain(`forms.test or the proxy ${proxy.host} does not speak https`);
-    expect(attempts).toBe(1);
-    expect(proxy.seen()).not.toContain(KEY);
-  });
-
   it('gets no key if it has its own certificate', async () => {
     await using server = await OddServer.start((_request, response) => sendJson(response, FORM));
     await using listener = await startTlsOrigin(server.port);

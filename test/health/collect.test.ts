@@ -195,13 +195,6 @@ describe('a watch', () => {
     ]);
     expect(JSON.stringify(report)).not.toContain('secret');
   });
-
-  it('a command does not read the queue', async () => {
-    const { sources, clock } = watching();
-    const report = await new Watch({ ...sources, queue: null }).once();
-    expect(report).toMatchObject({ queue: null, problems: [] });
-    expect(clock.sleepers).toBe(0);
-  });
 });
 
 describe('what a target holds', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { followFields, labelMap, selectedFields } from '../../src/mirror/fields.ts';
+import { followFields, selectedFields } from '../../src/mirror/fields.ts';
 import type { StoredField } from '../../src/mirror/port.ts';
 import { parseSelection } from '../../src/mirror/selection.ts';
 import type { Form } from '../../src/mirror/types.ts';
@@ -19,17 +19,6 @@ const form: Form = {
 
 const short = (fields: ReturnType<typeof selectedFields>): string[] =>
   fields.map((field) => `${field.position} ${field.id} ${field.label} ${field.inSchema}`);
-
-describe('labelMap', () => {
-  it('maps ID to label and position; a blank label is replaced by the ID; of equal IDs the first counts', () => {
-    expect([...labelMap(form)]).toEqual([
-      ['a', { label: 'Name', position: 0 }],
-      ['__proto__', { label: 'Name', position: 1 }],
-      ['b', { label: 'b', position: 2 }],
-      ['c', { label: 'Příjmení 🎉', position: 3 }],
-    ]);
-  });
-});
 
 describe('selectedFields', () => {
   const known = [
@@ -60,10 +49,6 @@ describe('selectedFields', () => {
     const selection = parseSelection(['c', 'old', 'other:*', 'nowhere']);
     const fields = selectedFields(form, selection, known, ['old', 'older']);
     expect(short(fields)).toEqual(['3 c Příjmení 🎉 true', '6 old old false']);
-  });
-
-  it.each([['enrolment:*'], ['form_1:*']])('selects the whole form for %s', (entry) => {
-    expect(selectedFields(form, parseSelection([entry]), [], ['old'])).toHaveLength(5);
   });
 
   it('marks the hashed ones; hashing selects nothing', () => {

@@ -251,17 +251,6 @@ describe('rejected submissions', () => {
     forms: [form(0, { rejected: count })],
   });
 
-  it('are announced when they rise after a fall, but not below the number of the last message', () => {
-    const life = new Life()
-      .live(0, 60, () => rejected(10))
-      .live(60, 120, () => rejected(2))
-      .live(DAY, DAY + 60, () => rejected(8));
-    expect(life.lines).toEqual([
-      '0 warning ROWS_REJECTED Form 0 → db: 10 rejected submissions',
-      `${DAY} warning ROWS_REJECTED Form 0 → db: still: 8 rejected submissions`,
-    ]);
-  });
-
   it('are announced when they rise, once a day, and when none is left', () => {
     const life = new Life()
       .live(0, 60, () => rejected(3))

@@ -1,11 +1,10 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { PROBLEMS } from '../../src/base/catalogue.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
-import { fetchWithProxy } from '../../src/base/proxy.ts';
 import { DataDir } from '../../src/health/data-dir.ts';
 import type { Report } from '../../src/health/report.ts';
 import { STOP_MS } from '../../src/notify/channel.ts';
@@ -17,7 +16,7 @@ import {
   sendTest,
   receiversOf,
 } from '../../src/notify/notifier.ts';
-import { startProxy, startTlsOrigin, TEST_AUTHORITY } from '../support/connect-proxy.ts';
+import { TEST_AUTHORITY } from '../support/connect-proxy.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { freePort } from '../support/servers.ts';
 import { TestClock } from '../support/test-clock.ts';
@@ -141,24 +140,6 @@ describe('a webhook', () => {
     // A TextBlock would interpret Markdown.
     expect(new Set(texts)).toEqual(new Set(keys.length > 1 ? ['"type":"RichTextBlock"'] : []));
   });
-
-  it('is reached through the proxy, which cannot read the messages', async () => {
-    await using webhook = await startWebhook();
-    await using origin = await startTlsOrigin(Number(new URL(webhook.url).port));
-    await using proxy = await startProxy(() => ({ port: origin.port }));
-    const fetch = fetchWithProxy({ url: new URL(`http://ann:pr0xy@${proxy.host}`), except: [] });
-    const settings = { alertUrl: 'https://hooks.test/T0P-S3CRET' };
-    expect(receiversOf(settingsOf(settings), fetch)[0]?.name).toBe('webhook (hooks.test)');
-    expect(await tested(settings, fetch)).toBeNull();
-    expect(delivered(webhook)).toEqual(['🔵 a test']);
-    expect(proxy.requests).toEqual(['CONNECT hooks.test:443 HTTP/1.1']);
-    expect(proxy.seen()).not.toMatch(/S3CRET|TEST/);
-    await using refusing = await startProxy(() => ({ text: 'HTTP/1.1 407 Who\r\n\r\n' }));
-    const other = fetchWithProxy({ url: new URL(`http://ann:pr0xy@${refusing.host}`), except: [] });
-    const refused = await tested(settings, other);
-    expect(refused).toContain('did not connect to hooks.test:443 (407)');
-    expect(refused).not.toMatch(/pr0xy|S3CRET/);
-  });
 });
 
 describe('delivery', () => {
@@ -230,34 +211,6 @@ describe('delivery', () => {
     await second.look({});
     await second.notifier.stop();
     expect(delivered(webhook)).toEqual(['🟠 Deletions are held', '🟢 Deletions are held']);
-  });
-
-  it('is forgotten together with a receiver that is no longer configured', async () => {
-    await using webhook = await startWebhook();
-    const folder = newFolder();
-    const first = await open({ alertUrl: webhook.url }, folder);
-    await first.look(held());
-    await (await open({}, folder)).look(held());
-    // Much later, there is no end to announce for that message.
-    const again = await open({ alertUrl: webhook.url }, folder);
-    await again.look({});
-    again.pass(MINUTE);
-    await again.look({});
-    expect(delivered(webhook)).toEqual(['🟠 Deletions are held']);
-  });
-
-  it('that could not be recorded is recorded later', async () => {
-    await using webhook = await startWebhook();
-    const folder = newFolder();
-    // In place of the folder.
-    writeFileSync(folder, '');
-    const { look } = await open({ alertUrl: webhook.url }, folder);
-    await look(held());
-    rmSync(folder);
-    await look(held());
-    const second = await open({ alertUrl: webhook.url }, folder);
-    await second.look(held());
-    expect(webhook.requests.length).toBe(1);
   });
 
   it('in progress delays a stop only for a moment', async () => {
@@ -373,24 +326,6 @@ forms-mirror, 2026-05-12 09:30:00 UTC`,
     expect(await mailed(mail({ port: await freePort() }))).toContain('127.0.0.1 cannot be reached');
   });
 
-  it('whose addresses are refused is tried again', async () => {
-    let tries = 0;
-    await using smtp = await startSmtp({
-      onRcptTo: (_address, _session, done) => {
-        tries++;
-        done(Object.assign(new Error('no such mailbox'), { responseCode: 550 }));
-      },
-    });
-    const { look, pass, notifier } = await open({ alertEmail: mail(smtp) });
-    await look(held());
-    expect(notifier.deliveryProblem).toBe(
-      'Notifications are not delivered by e-mail: 127.0.0.1 refuses the message (EENVELOPE, 550). Check ALERT_SMTP_URL, ALERT_EMAIL_FROM and ALERT_EMAIL_TO.',
-    );
-    pass(MINUTE);
-    await look(held());
-    expect(tries).toBe(2);
-  });
-
   it('with one refused address reaches the other, once', async () => {
     await using smtp = await startSmtp({
       onRcptTo: ({ address }, _session, done) =>
@@ -452,17 +387,6 @@ describe('the heartbeat', () => {
     pass(HEARTBEAT_MS);
     await look();
     expect(calls).toHaveLength(2);
-  });
-
-  it('is tried every minute while the monitor is unreachable', async () => {
-    const { url, calls, answer } = await startMonitor();
-    answer(503, '');
-    const { look, pass } = await open({ heartbeatUrl: url });
-    for (let at = 0; at < 20; at++) {
-      await look();
-      pass(HEARTBEAT_MS / 2);
-    }
-    expect(calls.length).toBeGreaterThanOrEqual(10);
   });
 
   it.each([

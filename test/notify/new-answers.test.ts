@@ -106,15 +106,6 @@ describe('new answers', () => {
     expect(mirror.texts).toEqual([]);
   });
 
-  it('are counted only after a change', async () => {
-    const mirror = await open();
-    for (const s of [0, 30, 60, 90]) await mirror.look(s);
-    expect(mirror.counted).toBe(1);
-    mirror.run(120);
-    await mirror.look();
-    expect(mirror.counted).toBe(2);
-  });
-
   it('dated in the future are never announced, and hide no others', async () => {
     const mirror = await open();
     mirror.rows.push(10 * 365 * 86_400);

@@ -30,8 +30,6 @@ export interface QueueServer {
   readonly shared: boolean;
   /** Removes the locks of running jobs, as if their worker had been frozen for too long. */
   dropLocks?(place: QueuePlace): Promise<void>;
-  /** Loses the polls that wait to be tried again, but not their records. Absent if that is impossible. */
-  dropPolls?(place: QueuePlace): Promise<void>;
   /** Kills the server. Absent if there is none, or it is not ours. */
   kill?(): Promise<void>;
   /** Starts it again. */

@@ -1,12 +1,8 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PGlite } from '@electric-sql/pglite';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { silentLogger } from '../../src/base/logger.ts';
-import { openEmbedded } from '../../src/queue/embedded.ts';
 import { DEFAULT_TIMINGS } from '../../src/queue/jobs.ts';
 import { lentPostgres } from '../support/lent-server.ts';
 import { Child } from '../support/child.ts';
@@ -125,14 +121,6 @@ describe.skipIf(postgresMissing())('opening PostgreSQL', () => {
     expect(message).toContain('GRANT CREATE ON DATABASE');
     expect(message).not.toContain('s3cret');
   });
-
-  it('keeps options that are part of the address', async () => {
-    const url = new URL(await createDatabase(await lentPostgres()));
-    url.searchParams.set('options', '-c statement_timeout=60000');
-    const queue = await startAt({ queueUrl: url.href, dataDir: '/nonexistent' }, handlers);
-    expect((await queue.status()).isReachable).toBe(true);
-    await queue.stop();
-  });
 });
 
 describe('opening the embedded queue', () => {
@@ -182,27 +170,5 @@ describe('opening the embedded queue', () => {
     await vi.waitFor(() => expect(forms.syncs).toHaveLength(1), { timeout: 100_000 });
     await rebuilt.stop();
     expect(readdirSync(place.dataDir).toSorted()).toEqual(['queue', 'queue.lock']);
-  });
-
-  it('is cleaned regularly, so that it does not grow without limit', async ({ onTestFinished }) => {
-    const onError = (error: unknown): never => {
-      throw error;
-    };
-    const asked = vi.spyOn(PGlite.prototype, 'exec');
-    onTestFinished(() => asked.mockRestore());
-    const { dataDir } = place;
-    const store = await openEmbedded({
-      queueUrl: undefined,
-      role: 'start',
-      workers: 0,
-      dataDir,
-      upkeepMs: 50,
-      clock: systemClock,
-      logger: silentLogger,
-      onError,
-    });
-    const vacuums = () => asked.mock.calls.filter(([text]) => /^VACUUM.*"?job"?\b/.test(text));
-    await vi.waitFor(() => expect(vacuums().length).toBeGreaterThan(1), { timeout: 60_000 });
-    await store.close(false);
   });
 });

@@ -35,11 +35,6 @@ async function openRedisServer(): Promise<QueueServer> {
         const locks = await client.keys(`${keysOf(place)}*:lock`);
         if (locks.length > 0) await client.del(locks);
       }),
-    dropPolls: (place) =>
-      ask(async (client) => {
-        const poll = `${keysOf(place)}poll`;
-        await client.del(`${poll}:delayed`, `${poll}:marker`);
-      }),
     ...(owned && {
       wipe: () => ask(async (client) => void (await client.flushall())),
       kill: () => stopProcess(server.process, 'SIGKILL'),

@@ -12,10 +12,8 @@ export const TEST_AUTHORITY = join(TLS, 'authority.pem');
 export type ProxyAnswer =
   /** Connects it to this port of the machine. */
   | { readonly port: number }
-  /** Writes this, and closes unless `stays`. */
-  | { readonly text: string; readonly stays?: boolean }
-  /** Says 200, waits for the first bytes, and answers those with this, as a proxy that intercepts connections. */
-  | { readonly afterwards: string };
+  /** Writes this, and closes. */
+  | { readonly text: string };
 
 /** An HTTP proxy that records everything. */
 export interface ConnectProxy extends AsyncDisposable {
@@ -63,11 +61,7 @@ export async function startProxy(
 
 function serve(client: Socket, answer: ProxyAnswer, sockets: Set<Socket>): void {
   if ('text' in answer) {
-    client.write(answer.text);
-    if (answer.stays !== true) client.end();
-  } else if ('afterwards' in answer) {
-    client.once('data', () => client.end(answer.afterwards));
-    client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+    client.end(answer.text);
   } else {
     const origin = connect(answer.port, '127.0.0.1');
     keep(sockets, origin);

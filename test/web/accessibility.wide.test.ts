@@ -157,25 +157,6 @@ describe.skipIf(chromiumPath === undefined)('the pages, for everybody', () => {
     });
   });
 
-  it('keep the text that a person selects, and the focus', async () => {
-    await using status = await openPage();
-    await inTab({}, async (page) => {
-      await page.clock.install();
-      await page.goto(status.server.url);
-      const asOf = page.locator('#fresh');
-      const first = await asOf.textContent();
-      await page.locator('h1').selectText();
-      status.report = { ...status.report, at: before(-11_000) };
-      await page.clock.fastForward(11_000);
-      expect(await asOf.textContent()).toBe(first);
-      await page.evaluate('getSelection().removeAllRanges()');
-      await page.locator('a.name', { hasText: 'Newsletter' }).focus();
-      await page.clock.fastForward(11_000);
-      await expect.poll(() => asOf.textContent()).not.toBe(first);
-      expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('Newsletter');
-    });
-  });
-
   it('need no JavaScript, not even for actions', async () => {
     await using status = await openPage();
     const { url } = status.server;
