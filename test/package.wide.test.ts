@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { createSampleWorkspace } from '../src/sandbox/sample-workspace.ts';
 import { Child } from './support/child.ts';
 import { ChildPlace } from './support/child-place.ts';
-import { openSheet } from './support/cli-sheet.ts';
+import { openSheet } from './support/spreadsheet.ts';
 import { lentMariadb, lentPostgres } from './support/lent-server.ts';
 import { scratchFolder } from './support/scratch.ts';
 import {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type CliResult, expectEnd, runCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
-import { openSheet } from '../support/cli-sheet.ts';
+import { openSheet } from '../support/spreadsheet.ts';
 import { LateClock } from '../support/test-clock.ts';
 
 /** A form that was copied into a sheet, a person there, and commands that run a minute apart. */

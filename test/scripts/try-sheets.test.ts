@@ -5,13 +5,13 @@ import { SheetsApi } from '../../src/targets/google-sheets/api/sheets-api.ts';
 import { type Finding, lookAt, summary } from '../../scripts/try/points.ts';
 import { makeTab, removeTab, sheetsPoints } from '../../scripts/try/sheets-points.ts';
 import type { TriedSheets } from '../../scripts/try/tab-calls.ts';
-import { type CliSheet, openSheet } from '../support/cli-sheet.ts';
+import { openSheet, type Spreadsheet } from '../support/spreadsheet.ts';
 import { Random } from '../simulation/random.ts';
 
 interface Tried {
   readonly findings: readonly Finding[];
   readonly lines: readonly string[];
-  readonly sheet: CliSheet;
+  readonly sheet: Spreadsheet;
 }
 
 /** Checks all points against the emulator, with calls that `distort` changes. */

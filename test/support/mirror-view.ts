@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
-import { canonicalTime } from '../../src/mirror/canonical-time.ts';
 
 /** Reads a SQL target from outside, without our code. */
 export class MirrorView {
@@ -63,22 +62,13 @@ async function askPostgres(url: string, sql: string): Promise<Record<string, unk
   }
 }
 
-/** The same for MariaDB; times as the mirror writes them. */
+/** The same for MariaDB. */
 async function askMysql(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = await createConnection({ uri: url, dateStrings: true });
   try {
     await client.query("SET sql_mode = 'ANSI_QUOTES'");
     const [rows] = await client.query(sql);
-    return (rows as Record<string, unknown>[]).map((row) =>
-      Object.fromEntries(
-        Object.entries(row).map(([name, value]) => [
-          name,
-          name.endsWith('_at') && typeof value === 'string'
-            ? canonicalTime(`${value.replace(' ', 'T')}Z`)
-            : value,
-        ]),
-      ),
-    );
+    return rows as Record<string, unknown>[];
   } finally {
     await client.end();
   }

@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { App } from '../../src/app.ts';
-import { systemClock } from '../../src/base/clock.ts';
-import { type Logger, silentLogger } from '../../src/base/logger.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/logger.ts';
 import type { Environment } from '../../src/settings/settings-reader.ts';
 import { expectEnd, runIn } from './cli-host.ts';
 import { openPlace } from './cli-sandbox.ts';
@@ -28,8 +28,8 @@ export async function openMirrored(answers: readonly string[], submissions = 40)
 }
 
 /** The parts of a process with these settings, for one test. */
-export function openParts(env: Environment, logger: Logger = silentLogger): App {
-  const app = new App(load(env), { clock: systemClock, logger });
+export function openParts(env: Environment, clock: Clock = systemClock): App {
+  const app = new App(load(env), { clock, logger: silentLogger });
   onTestFinished(() => app[Symbol.asyncDispose]());
   return app;
 }

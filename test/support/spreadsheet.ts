@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest';
 import {
   startTestEmulator,
   type TestEmulator,
@@ -9,11 +10,22 @@ export interface Spreadsheet extends AsyncDisposable {
   readonly emulator: TestEmulator;
   readonly id: string;
   readonly url: string;
+  /** The settings that make it the target. */
+  readonly env: Readonly<Record<'SHEETS_EMULATOR_URL' | 'TARGET_URL', string>>;
 }
 
 export async function newSpreadsheet(): Promise<Spreadsheet> {
   const emulator = await startTestEmulator();
   emulator.accounts.issue({ email: EMULATOR_EMAIL }, EMULATOR_TOKEN);
   const id = emulator.createSpreadsheet({ title: 'Answers' });
-  return { emulator, id, url: emulator.url, [Symbol.asyncDispose]: () => emulator.stop() };
+  const { url } = emulator;
+  const env = { SHEETS_EMULATOR_URL: url.replace(/\/$/, ''), TARGET_URL: `sheets:${id}` };
+  return { emulator, id, url, env, [Symbol.asyncDispose]: () => emulator.stop() };
+}
+
+/** Opens one until the test has finished. */
+export async function openSheet(): Promise<Spreadsheet> {
+  const sheet = await newSpreadsheet();
+  onTestFinished(() => sheet.emulator.stop());
+  return sheet;
 }

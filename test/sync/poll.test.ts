@@ -1,6 +1,5 @@
-import { expect, it, onTestFinished } from 'vitest';
-import { App } from '../../src/app.ts';
-import { silentLogger } from '../../src/base/logger.ts';
+import { expect, it } from 'vitest';
+import type { App } from '../../src/app.ts';
 import type { SandboxOptions } from '../support/sandbox.ts';
 import type { FormsStore, SubmissionDraft } from '../../src/sandbox/store.ts';
 import type { PollReport } from '../../src/sync/poll.ts';
@@ -8,7 +7,7 @@ import { AGREEMENT, EARLIER } from '../../src/sync/records.ts';
 import type { Environment } from '../../src/settings/settings-reader.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 import { spreadStore } from '../support/request-costs.ts';
-import { load } from '../support/settings.ts';
+import { openParts } from '../support/mirrored-form.ts';
 import { LateClock } from '../support/test-clock.ts';
 
 const { signal } = new AbortController();
@@ -30,8 +29,7 @@ async function openMirror(
   const source = spreadStore(FORMS, 300);
   const { env } = await openPlace({ ...options, store: source });
   const clock = new LateClock();
-  const app = new App(load({ ...env, ...more(env) }), { clock, logger: silentLogger });
-  onTestFinished(() => app[Symbol.asyncDispose]());
+  const app = openParts({ ...env, ...more(env) }, clock);
   const poll = async (): Promise<PollReport> => app.poll((await app.plan(signal)).places, signal);
   await runAll(app, await poll());
   expect((await poll()).syncs).toEqual([]);

@@ -1,15 +1,14 @@
-import { expect, it, onTestFinished } from 'vitest';
-import { App } from '../../src/app.ts';
+import { expect, it } from 'vitest';
+import type { App } from '../../src/app.ts';
 import type { ProblemCode } from '../../src/base/catalogue.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { MirrorError } from '../../src/base/errors.ts';
-import { silentLogger } from '../../src/base/logger.ts';
 import { type OpenForm, Rearranged, type Store } from '../../src/mirror/port.ts';
 import { noteWriteBack, WRITE_BACKS } from '../../src/sync/records.ts';
 import type { SandboxOptions } from '../support/sandbox.ts';
 import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
 import { spreadStore } from '../support/request-costs.ts';
-import { load } from '../support/settings.ts';
+import { openParts } from '../support/mirrored-form.ts';
 
 const { signal } = new AbortController();
 
@@ -18,20 +17,10 @@ async function openApp(
   options: SandboxOptions = {},
 ): Promise<{ app: App; formId: string; store: Store; place: CliPlace }> {
   const place = await openPlace(options);
-  const { env, sandbox } = place;
-  const app = new App(load(env), { clock: systemClock, logger: silentLogger });
-  onTestFinished(() => app[Symbol.asyncDispose]());
+  const app = openParts(place.env);
   const { store } = await app.target('default');
-  return { app, formId: sandbox.store.forms()[0]?.id ?? '', store, place };
+  return { app, formId: place.sandbox.store.forms()[0]?.id ?? '', store, place };
 }
-
-it('succeeds although other processes keep saving their source profile before it', async () => {
-  const { app, formId, store } = await openApp();
-  const putRecord = store.putRecord.bind(store);
-  store.putRecord = async (key, ...rest) =>
-    key.startsWith('profile ') ? false : putRecord(key, ...rest);
-  expect(await app.run({ formId, target: 'default' }, {}, signal)).toMatchObject({ outcome: 'ok' });
-});
 
 /** The first commit fails. */
 function failOnce(store: Store, error: MirrorError): void {
@@ -180,8 +169,7 @@ it('L17: a run that follows a run with a fast clock looks for changes', async ()
   const formId = source.forms()[0]?.id ?? '';
   const run = async (aheadMs: number) => {
     const clock = { ...systemClock, now: () => systemClock.now() + aheadMs };
-    await using app = new App(load(env), { clock, logger: silentLogger });
-    return await app.run({ formId, target: 'default' }, {}, signal);
+    return openParts(env, clock).run({ formId, target: 'default' }, {}, signal);
   };
   await run(5 * 3_600_000);
   const old = source.byTime(formId).find(({ status }) => status === 'NEW');
@@ -222,7 +210,7 @@ it('L11: stores nothing of a form if another process has just recorded its slug 
   const place = await openPlace();
   const [form] = place.sandbox.store.forms();
   const env = { ...place.env, TARGET_FORMS: form?.slug ?? '' };
-  await using app = new App(load(env), { clock: systemClock, logger: silentLogger });
+  const app = openParts(env);
   const { store } = await app.target('default');
   const record = store.record.bind(store);
   let asked = 0;
