@@ -188,8 +188,15 @@ describe.each(Object.entries(CONDITIONS))('%s', (_name, one) => {
     const stored = formCopy(FORM_A, situation.a);
     const { pauses = [] } = situation.content ?? {};
     const recordOf = (key: string): unknown => (key === 'pauses' ? pauses : null);
-    const { title } = describeForm('db', MINUTE, () => true)(stored, recordOf, NOW, exact);
-    expect(title).toContain(tab);
+    const describe = describeForm('db', MINUTE, () => true);
+    const shown = describe(stored, recordOf, NOW, exact);
+    expect(shown.title).toContain(tab);
+    // Office users have no command line, but they know whom to ask.
+    expect(Object.values(shown).join(' ')).not.toMatch(/forms-mirror|--\w|[A-Z]{3,}_[A-Z]+ ?=/);
+    const isWell = shown.state === 'ok' || shown.state === 'waiting';
+    expect(shown.remedy?.includes('admin') ?? false).toBe(!isWell);
+    // L17: a sheet is not written while nothing changes. Its text stays true until its own clock calls it stale.
+    expect(describe(stored, recordOf, NOW + 30 * MINUTE, exact)).toEqual(shown);
   });
 });
 
