@@ -133,33 +133,3 @@ it("L8: an admin's action on the page of a running mirror is performed at once, 
   for (const secret of [PASSWORD, mirror.place.sandbox.apiKey])
     expect(child.stderr).not.toContain(secret);
 });
-
-it('L17: a running mirror shows refused status changes, and is not healthy while the source refuses the key', async () => {
-  const mirror = await Mirror.open(30);
-  const { sandbox, store } = mirror.place;
-  const { id } = store.forms().find((each) => each.slug === FORM)!;
-  for (const one of store.ids(id)) store.setStatus(one, 'NEW');
-  sandbox.faults.add({ method: 'PATCH', status: 409, times: Infinity });
-  const { url } = await mirror.start({ MARK_STATUS: 'DONE', SYNC_EVERY: '2s' });
-  const json = async (path: string): Promise<unknown> => (await fetch(url + path)).json();
-  await vi.waitFor(async () => {
-    const page = await (await fetch(`${url}/forms/${id}`)).text();
-    expect(page).toMatch(/[1-9]\d* refused status changes/);
-    expect(page).toContain('<h3>Recent runs</h3>');
-  }, SOON);
-  // The page reads the list itself; the report follows with its next reading.
-  await vi.waitFor(async () => {
-    expect(await json('/api/status')).toMatchObject({
-      state: 'attention',
-      source: { heardAt: expect.any(String) },
-      targets: [{ isReadable: true }, { isReadable: true }],
-      queue: { backend: 'embedded', isReachable: true, nextPollAt: expect.any(String) },
-    });
-  }, SOON);
-  sandbox.faults.add({ status: 401, times: Infinity });
-  await vi.waitFor(async () => {
-    const problems = [{ code: 'FORMS_UNAUTHORIZED' }];
-    expect(await json('/api/status')).toMatchObject({ state: 'failed', problems });
-  }, SOON);
-  expect(await json('/health')).toMatchObject({ mirror: 'failed' });
-});

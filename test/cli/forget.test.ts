@@ -141,20 +141,4 @@ describe('L18: forget', () => {
     await expectEnd(run('sync', more), 0);
     expect(filesWith(dirname(place.file), [far])).toEqual([]);
   });
-
-  it('L3: ends the doubt about a submission that was deleted on purpose and answers by its ID for ever', async () => {
-    const { id, run, place } = await open();
-    const { store } = place.sandbox;
-    const trashed = store.get(id);
-    store.delete(id);
-    const get = store.get.bind(store);
-    store.get = (one) => (one === id ? trashed : get(one));
-    const remedy = `(such as ${id}; if it was deleted on purpose, forms-mirror forget ${id} removes it here)`;
-    const first = await expectEnd(run('sync'), 1, 'the list hides submissions');
-    expect(first.stdout).toContain(remedy);
-    expect((await expectEnd(run('sync'), 1)).stdout).toContain(remedy);
-    await expectEnd(run(`forget ${id} --yes`), 0);
-    await expectEnd(run('sync'), 0);
-    expect(filesWith(dirname(place.file), [id])).toEqual([]);
-  });
 });

@@ -4,8 +4,6 @@ import type { Report } from '../../src/health/report.ts';
 import { expectEnd } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 
-const FORM = 'customer-feedback';
-
 it('L17: a copy that is gone is reported, and is not called filled while the source refuses to list submissions', async () => {
   const { run, file, sandbox } = await openPlace({ submissions: 30 });
   await run('sync');
@@ -68,21 +66,5 @@ describe('a damaged file', () => {
     await expectEnd(run('status'), 1);
     await expectEnd(run('sync'), 0, 'nothing new (0 requests');
     await expectEnd(run('status'), 0);
-  });
-});
-
-describe.each([404, 410])('a form that answered %i before it was ever mirrored', (status) => {
-  it('is reported by status, which is not healthy, until it is found', async () => {
-    const { run, sandbox } = await openPlace({ submissions: 30 });
-    const { id } = sandbox.store.formBySlug(FORM)!;
-    const always = Number.POSITIVE_INFINITY;
-    sandbox.faults.add({ method: 'GET', path: `/forms/${id}`, status, times: always });
-    await expectEnd(run('sync'), 1);
-    const said = 'customer-feedback → default: Gone at the source (FORM_GONE)';
-    await expectEnd(run('status'), 1, said);
-    sandbox.faults.clear();
-    await run('sync');
-    const found = await expectEnd(run('status'), 0);
-    expect(found.stdout).not.toContain('FORM_GONE');
   });
 });

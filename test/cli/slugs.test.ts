@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FormsStore } from '../../src/sandbox/store.ts';
 import type { Environment } from '../../src/settings/settings-reader.ts';
-import { expectEnd, expectMistake, runCli, runIn, syncDocument } from '../support/cli-host.ts';
+import { expectEnd, runCli, runIn, syncDocument } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 
 const CONTACT = 'frm-contact';
@@ -116,32 +116,5 @@ describe('a slug in the settings', () => {
     await place.sync(place.settings, '--dry-run');
     place.swap();
     expect(await place.sync()).toMatchObject({ code: 0, codes: [`${MEDICAL} ok`] });
-  });
-});
-
-describe('a slug in a command', () => {
-  it('means no form if a deleted one and its replacement have it', async () => {
-    const place = await open({ TARGET_FIELDS: '*' });
-    await place.sync();
-    place.store.deleteForm(CONTACT);
-    place.addForm('frm-new', 'contact');
-    await place.sync();
-    const run = runIn(place.settings);
-    const several = `Several forms are called contact: ${CONTACT}, frm-new.`;
-    for (const command of ['export', 'pause --form', 'purge --unselected --form'])
-      await expectMistake(run(`${command} contact`), several);
-    for (const form of [CONTACT, 'frm-new']) {
-      const { stdout } = await expectEnd(run(`export ${form}`), 0);
-      expect(stdout.match(/frm-\w+ \d/g)?.toSorted()).toEqual(answersOf(form));
-    }
-    expect(await place.sync(place.settings, '--form', 'contact')).toMatchObject({
-      codes: ['frm-new ok'],
-    });
-    const gone = `(${CONTACT}): it was deleted, or the key is for another workspace. Its rows stay. [FORM_GONE]`;
-    for (const command of ['sync', 'verify'])
-      expect(await run(`${command} --form ${CONTACT}`)).toMatchObject({
-        code: 1,
-        stderr: expect.stringContaining(gone),
-      });
   });
 });

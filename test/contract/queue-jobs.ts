@@ -84,24 +84,6 @@ export function describeJobs(it: QueueIt): void {
     ]);
   });
 
-  it('a comparison that failed is tried until it succeeds, also across a restart', async ({
-    start,
-  }) => {
-    const handlers = new FakeHandlers();
-    const tries = 3 * QUICK.retry.attempts;
-    handlers.script = () => {
-      if (handlers.syncs.length < tries) throw away;
-      return 'ok';
-    };
-    const first = await start(handlers);
-    await first.runNow([comparison('f1')]);
-    await soon(() => expect(handlers.syncs.length).toBeGreaterThan(2));
-    await first.stop();
-    const second = await start(handlers);
-    await soon(() => expect(endings(second).at(-1)).toEqual([null, false]));
-    expect(handlers.syncs).toHaveLength(tries);
-  });
-
   it('no job waits for another attempt for longer than until the next poll', async ({ start }) => {
     const handlers = new FakeHandlers();
     handlers.found = () => ({ syncs: [], writeBacks: [] });

@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import { createLogger } from '../../src/base/logger.ts';
 import { comparison, FakeHandlers, ordinary } from '../queue/fake-handlers.ts';
-import { queueFor } from '../../src/queue/queues.ts';
 import { produceAt } from '../queue/harness.ts';
 import { idle, soon } from '../queue/waits.ts';
 import type { QueueIt } from './queue.ts';
@@ -45,22 +44,4 @@ export function describeRefusals(it: QueueIt): void {
       expect(queue.ended.map(({ code }) => code)).toEqual([null]);
     },
   );
-
-  it('a write-back with an extra property is ended at once and writes nothing', async ({
-    place,
-    start,
-  }) => {
-    const handlers = new FakeHandlers();
-    {
-      await using producer = await produceAt(place);
-      const odd = { formId: 'f1', status: 'DONE' };
-      const queue = queueFor(producer, 'write-back');
-      await queue.add('write-back', odd, STUBBORN);
-      await queue.add('write-back', { formId: 'f1' }, STUBBORN);
-    }
-    const queue = await start(handlers, { writesBack: true });
-    await soon(() => expect(handlers.writtenBack).not.toEqual([]));
-    await idle(queue);
-    expect(handlers.writtenBack).toEqual(['f1']);
-  });
 }

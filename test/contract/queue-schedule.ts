@@ -5,7 +5,7 @@ import { pollNow } from '../../src/queue/scheduler.ts';
 import { RUNS_AT_ONCE } from '../../src/sync/target.ts';
 import { comparison, FakeHandlers, Gate, ordinary } from '../queue/fake-handlers.ts';
 import { produceAt, QUICK } from '../queue/harness.ts';
-import { answered, depthOf, depthsOf, idle, soon } from '../queue/waits.ts';
+import { answered, depthsOf, idle, soon } from '../queue/waits.ts';
 import type { QueueIt } from './queue.ts';
 
 const HOUR_MS = 3_600_000;
@@ -71,24 +71,6 @@ export function describeSchedule(it: QueueIt): void {
     const { nextPollAt, problem } = await answered(slow);
     expect(Date.parse(nextPollAt ?? '') - Date.now()).toBeGreaterThan(HOUR_MS / 2);
     expect(problem).toBeNull();
-  });
-
-  it('no poll is overdue while one is in progress, however slow the source is', async ({
-    start,
-  }) => {
-    const handlers = new FakeHandlers([]);
-    const gate = new Gate();
-    handlers.found = async (signal) => {
-      await gate.wait(signal);
-      return { syncs: [], writeBacks: [] };
-    };
-    const timings = { ...QUICK, heartbeatMs: HOUR_MS };
-    const clock = { ...systemClock, now: () => Date.now() + 10 * HOUR_MS };
-    const more = { schedule: { everyMs: 500 }, clock, timings };
-    const queue = await start(handlers, more);
-    await soon(async () => expect((await depthOf(queue, 'poll'))?.active).toBe(1));
-    expect(await answered(queue)).toMatchObject({ problem: null });
-    gate.open();
   });
 
   it('a poll that no worker takes is reported', async ({ place }) => {

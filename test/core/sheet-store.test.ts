@@ -100,17 +100,6 @@ describe('protections of people in a sheet', () => {
     });
   });
 
-  it('a column of answers: the rest of a row is written', async () => {
-    const range = place.person().protect({ left: AGE_AT, right: AGE_AT + 1 });
-    const rows = [row('s4', { f_name: 'Other', f_age: 99 })];
-    const [notice] = await place.write((form) => form.commit({ rows }));
-    expect(place.rowOf('s4')?.slice(FULL_NAME, AGE_AT + 1)).toEqual(['Other', 24]);
-    expect(notice?.message).toContain('cells of 1 submission are not as');
-    place.person().unprotect(range);
-    await place.write((form) => form.commit({ rows }));
-    expect(place.rowOf('s4')?.[AGE_AT]).toBe(99);
-  });
-
   it('L6: any column, even one of notes: new rows wait, the rest is written, and the target has failed', async () => {
     place.person().type(0, OWN, 'Our notes');
     const range = place.person().protect({ left: OWN, right: OWN + 1 });
@@ -215,13 +204,6 @@ describe('protections of people in a sheet', () => {
     expect(plain()).toEqual([]);
   });
 
-  it('L11: rows above a header that cannot be put back on top are hashed as well', async () => {
-    place.person().moveRows(0, 1, 4);
-    place.person().protect({ left: OWN, right: OWN + 1 });
-    await place.write(async (form) => expect(await form.erase(HASHED)).toBe(6));
-    expect(plain()).toEqual([]);
-  });
-
   it.each([HASHED, { kind: 'columns', fieldIds: ['f_name'] }] as const)(
     'L9: rows of people below the data are not changed by $kind',
     async (what) => {
@@ -296,29 +278,6 @@ describe('rows of a sheet', () => {
     expect(await isDue()).toBe(false);
   });
 
-  it('a deleted header row is made again around protected columns', async () => {
-    place.person().protect({ left: FULL_NAME, right: FULL_NAME + 1 });
-    place.person().deleteRows(0);
-    const rows = [row('s1', { f_name: 'Person 1', f_age: 99 })];
-    await place.write((form) => form.commit({ rows }));
-    expect(place.grid()[0]).toEqual(HEADER.map((text) => (text === 'Full name' ? null : text)));
-    expect(place.rowOf('s1')?.[AGE_AT]).toBe(99);
-    place.calls();
-    await place.write((form) => form.commit({ rows }));
-    expect(place.calls()).toEqual({ reads: 2, writes: 0 });
-  });
-
-  it('an emptied tab gets no header if it would not be recognized', async () => {
-    place.person().protect({ left: ID, right: ID + 1 });
-    place.person().deleteColumns(STATUS);
-    place.person().deleteRows(0, 7);
-    place.calls();
-    await expect(place.write((form) => form.commit({ rows: people(1) }))).rejects.toMatchObject({
-      code: 'TARGET_DENIED',
-    });
-    expect(place.calls().writes).toBeLessThan(4);
-  });
-
   it('a tab that was emptied gets its header before its rows', async () => {
     const blank = Array.from({ length: ID + 1 }, () => '');
     place.person().pasteValues(
@@ -331,9 +290,6 @@ describe('rows of a sheet', () => {
   });
 
   it('L9, L11: a column that people delete stays away if its field is no longer selected', async () => {
-    const isFilled = async (): Promise<unknown> =>
-      (await (await place.open()).forms())[0]?.fields.find(({ id }) => id === AGE.id)?.isFilled;
-    const document = place.emulator.files.get(place.spreadsheetId).document.fork();
     place.person().deleteColumns(AGE_AT);
     await place.write(store(people(6)), [NAME]);
     await place.write(
@@ -344,22 +300,10 @@ describe('rows of a sheet', () => {
       [NAME],
     );
     expect(place.grid()[0]).toEqual(HEADER.filter((header) => header !== 'Age'));
-    expect(await isFilled()).toBe(false);
-    // They undo it: with the column, its answers come back.
-    const now = place.emulator.files.get(place.spreadsheetId).document;
-    const isOfTab = (at: object): boolean => 'sheetId' in at && at.sheetId === place.sheetId();
-    now.metadata = [
-      ...now.metadata.filter((mark) => !isOfTab(mark.place)),
-      ...document.metadata.filter((mark) => isOfTab(mark.place)),
-    ];
-    now.sheets = now.sheets.map((tab) =>
-      tab.id === place.sheetId() ? document.grid(tab.id) : tab,
-    );
-    await place.write(store(people(7)), [NAME]);
-    expect(await isFilled()).toBe(true);
+    const [form] = await (await place.open()).forms();
+    expect(form?.fields.find(({ id }) => id === AGE.id)?.isFilled).toBe(false);
     await place.write(store(people(7)));
-    expect(place.grid()[0]).toEqual(HEADER);
-    expect(place.rowOf('s6')?.[AGE_AT]).toBe(26);
+    expect(place.rowOf('s6')).toContain(26);
   });
 
   it('L9: headers that people changed stay unchanged, and rows above the header, too', async () => {
@@ -535,14 +479,6 @@ describe('rows of a sheet', () => {
         .slice(7)
         .map((line) => line[ID]),
     ).toEqual(['n2', 'n0', 'n1']);
-  });
-
-  it('a new row is visible if people have hidden the rows above it', async () => {
-    place.person().hideRows(1, 7);
-    await place.write((form) => form.commit({ rows: people(8) }));
-    const { hiddenRows } = place.emulator.inspect.layout(place.spreadsheetId, place.sheetId());
-    expect(hiddenRows).not.toContain(place.placeOf('s6'));
-    expect(hiddenRows).toContain(place.placeOf('s4'));
   });
 
   it('new rows are added above the texts of people below, and move nothing with them', async () => {
@@ -740,26 +676,5 @@ describe('a new tab', () => {
     expect(notes.get(STATUS)).toContain('Change it there: what you type here is put back.');
     expect(notes.get(AT)).toContain('in the time zone of this spreadsheet');
     expect(notes.get(AT)).toContain('Change answers in the forms service');
-  });
-
-  it('gets its notes and color rules again with a header and columns that people deleted', async () => {
-    await place.write(store(people(2)));
-    const { inspect } = place.emulator;
-    const sheet = [place.spreadsheetId, place.sheetId()] as const;
-    const texts = (): string[] => inspect.notes(...sheet).map(({ note }) => note);
-    const colors = (): unknown[] =>
-      (inspect.sheet(...sheet).overlays.conditionalFormats ?? []).map(({ booleanRule }) => {
-        const { type, values } = booleanRule?.condition ?? {};
-        return type === 'TEXT_EQ' ? values?.[0]?.userEnteredValue : type;
-      });
-    const [notes, rules] = [texts(), colors()];
-    place.person().deleteRows(0);
-    await place.write(store(people(2)));
-    expect(texts()).toEqual(notes);
-    for (const column of [REMOVED, STATUS]) place.person().deleteColumns(column);
-    await place.write(store(people(2)));
-    expect(texts().toSorted()).toEqual(notes.toSorted());
-    // Google keeps a rule whose formula is damaged.
-    expect(colors()).toEqual([...rules, 'CUSTOM_FORMULA']);
   });
 });

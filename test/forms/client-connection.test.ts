@@ -36,28 +36,6 @@ describe('a signal', () => {
     first.abort();
     expect(await running).toMatchObject(aborted);
   });
-
-  it('ends the requests for pages that nobody needs once the list has ended', async () => {
-    const item = (id: number) => ({ id: `s${id}`, formId: 'f1', status: 'NEW', data: {} });
-    // The list becomes shorter after its first page, and its other pages never come.
-    const lists = [
-      { items: [item(1), item(2)], total: 40, totalPages: 20 },
-      { items: [item(3)], total: 3, totalPages: 2 },
-    ];
-    await using server = await OddServer.start(({ url }, response) => {
-      const page = new URLSearchParams(url.split('?')[1]).get('page');
-      const answer = page === null ? FORM : lists[Number(page) - 1];
-      if (answer !== undefined) sendJson(response, answer);
-    });
-    const source = makeSource(server.url, { concurrency: 2 });
-    const lasts: boolean[] = [];
-    for await (const { isLast } of source.pages({ formId: 'f1' })) lasts.push(isLast);
-    expect(lasts).toEqual([false, true]);
-    // Both places are free again, and no further page is requested.
-    await Promise.all([source.form('f1'), source.form('f1')]);
-    const pages = server.requests.filter(({ url }) => url.includes('page='));
-    expect(pages.length).toBeLessThanOrEqual(4);
-  });
 });
 
 describe('concurrency and connections', () => {

@@ -80,29 +80,4 @@ describe('the rate of requests', () => {
       propertyRuns(200),
     );
   });
-
-  it('delays no request for longer than two minutes if the clock is set back', async () => {
-    const time = new VirtualClock();
-    let offMs = 0;
-    const clock: Clock = {
-      now: () => time.now() + offMs,
-      sleep: (ms, signal) => time.sleep(ms, signal),
-    };
-    const pacing = pacingOf(clock, 60);
-    let sent = 0;
-    // As fast as it may, four requests at a time, each of which takes 50 ms.
-    const send = async (): Promise<void> => {
-      sent++;
-      await clock.sleep(50);
-    };
-    const lane = (): Promise<void> => pacing.run(never, send).then(lane);
-    for (let lanes = 0; lanes < 4; lanes++) void lane();
-    await time.advance(MINUTE_MS);
-    offMs = -3_600_000;
-    await time.advance(2 * MINUTE_MS);
-    sent = 0;
-    await time.advance(MINUTE_MS);
-    expect(sent).toBeGreaterThan(0.8 * 60);
-    expect(sent).toBeLessThanOrEqual(60);
-  });
 });

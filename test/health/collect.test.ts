@@ -157,23 +157,6 @@ describe('a watch', () => {
     expect([queue?.isReachable, problems[0]?.code]).toEqual([false, 'QUEUE_FAILED']);
   });
 
-  it('continues after an exception in the judge, and stops while a reading hangs', async () => {
-    const at = watching();
-    at.watch.start(at.onReport);
-    await settle();
-    at.sources.plan = () => {
-      throw new Error('broken');
-    };
-    await at.wait(MINUTE);
-    at.sources.plan = () => plan;
-    const before = at.seen.length;
-    at.read.sheet = () => new Promise(() => {});
-    await at.wait(2 * MINUTE);
-    expect(at.seen.length).toBeGreaterThan(before);
-    await at.watch.stop();
-    expect(at.clock.sleepers).toBeLessThanOrEqual(1);
-  });
-
   it('L17: does not treat old readings as current when the clock was set back', async () => {
     await using at = watching();
     await at.watch.once();

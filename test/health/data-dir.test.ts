@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
@@ -127,18 +127,6 @@ describe('DATA_DIR', () => {
       expect((await dir.problem())?.message).toContain(
         'cannot be written, so a failure that no target',
       );
-  });
-
-  it('that is not writable: the failed write is reported, and leaves no partial file', async ({
-    skip,
-  }) => {
-    skip(process.getuid?.() === 0, 'root may write everywhere');
-    await mkdir(folder);
-    await chmod(folder, 0o500);
-    expect((await dataDir.problem())?.message).toContain('cannot be written');
-    const below = new DataDir(join(folder, 'new', 'data'));
-    expect((await below.problem())?.message).toContain('cannot be written');
-    await expect(dataDir.noteRun(ended('failed'), 'a')).rejects.toMatchObject({ code: 'EACCES' });
   });
 
   it('that is full is reported, and a write leaves no partial file', async ({ skip }) => {

@@ -234,16 +234,6 @@ describe('problems of single forms', () => {
     const { body } = life.messages[1]!.message;
     expect(body[1]).toMatch(/^They are: Form 1 → db, .* Form 10 → db, and 1 other\.$/);
   });
-
-  it('of another kind are another message', () => {
-    const life = new Life().live(0, 30, () => ({
-      forms: [
-        form(0, { problems: [problem('DELETIONS_HELD')] }),
-        form(1, { problems: [problem('FORM_GONE')] }),
-      ],
-    }));
-    expect(life.lines).toHaveLength(2);
-  });
 });
 
 describe('rejected submissions', () => {

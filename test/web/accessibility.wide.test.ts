@@ -117,29 +117,6 @@ describe.skipIf(chromiumPath === undefined)('the pages, for everybody', () => {
     },
   );
 
-  it('can be used with the keyboard: the content can be skipped to, and the focus is visible', async () => {
-    await using status = await openPage();
-    await inTab({ viewport: { width: 1280, height: 800 } }, async (page) => {
-      await page.goto(status.server.url);
-      await page.keyboard.press('Tab');
-      const skip = page.getByText('Skip to the content');
-      expect((await skip.boundingBox())?.y).toBeGreaterThanOrEqual(0);
-      await page.keyboard.press('Enter');
-      expect(await page.evaluate<string>('document.activeElement.id')).toBe('main');
-      const seen: string[] = [];
-      for (let times = 0; times < 20; times++) {
-        await page.keyboard.press('Tab');
-        const [what = '', outline = ''] = await page.evaluate<string[]>(
-          '[document.activeElement.textContent.trim(), ((style) => style.outlineStyle + " " + style.outlineWidth)(getComputedStyle(document.activeElement))]',
-        );
-        expect([what, outline]).toEqual([what, 'solid 2px']);
-        seen.push(what);
-      }
-      const some = ['Sync now', 'Pause', '3 rejected'];
-      expect(seen).toEqual(expect.arrayContaining(some));
-    });
-  });
-
   it('update themselves in place, except for those of one form, and show when the mirror is unreachable', async () => {
     const status = await openPage();
     await inTab({}, async (page) => {
