@@ -6,10 +6,10 @@ import { parseEnv } from 'node:util';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { addCommand, COMMANDS } from '../src/cli/commands.ts';
-import { loadConfig } from '../src/settings/config.ts';
 import { STATUSES } from '../src/mirror/types.ts';
 import { SETTING_NAMES } from '../src/settings/settings-table.ts';
 import { UPDATING, projectText, writeProjectText } from './support/readme.ts';
+import { load } from './support/settings.ts';
 import { referencePages } from './support/reference.ts';
 import { settingsDotEnv } from './support/settings-docs.ts';
 
@@ -83,9 +83,6 @@ describe('the documentation (npm run docs updates the generated pages)', () => {
   it('.env.example sets nothing if copied unchanged; with the # removed it is read without a mistake', () => {
     const example = projectText('.env.example');
     expect(parseEnv(example)).toEqual({});
-    const noFile = (): string => {
-      throw Object.assign(new Error('none'), { code: 'ENOENT' });
-    };
     const set = parseEnv(
       example
         .replaceAll(/^#(?=[A-Z_]+=)/gm, '')
@@ -101,10 +98,10 @@ describe('the documentation (npm run docs updates the generated pages)', () => {
       ADMIN_PASSWORD: 'open sesame, please',
     };
     const env = { ...rest, ...own };
-    expect(() => loadConfig(env, noFile, { source: true, serves: 'PORT' })).not.toThrow();
+    expect(() => load(env)).not.toThrow();
     // A password that everyone can read here protects nothing.
     const asItIs = { ...env, ADMIN_PASSWORD: rest['ADMIN_PASSWORD'] };
-    expect(() => loadConfig(asItIs, noFile, { source: true, serves: 'PORT' })).toThrow('is short');
+    expect(() => load(asItIs)).toThrow('is short');
   });
 
   it('names only existing commands and settings', () => {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Person } from '../../packages/google-sheets-emulator/test/support/people.ts';
 import { MirrorError } from '../../src/base/errors.ts';
-import { type FormState, wholeRead } from '../../src/mirror/form-state.ts';
-import type { Entry, OpenForm, StoredForm } from '../../src/mirror/port.ts';
+import { wholeRead } from '../../src/mirror/form-state.ts';
+import type { Entry, OpenForm } from '../../src/mirror/port.ts';
 import type { Row } from '../../src/mirror/types.ts';
 import { SheetsApi } from '../../src/targets/google-sheets/api/sheets-api.ts';
 import {
@@ -356,41 +356,6 @@ describe('rows of a sheet', () => {
     expect(await place.write(store([]))).toEqual([]);
   });
 
-  it('L4, L18: the row of a submission without a status and a time is its own: live, removed or forgotten', async () => {
-    const bare = { id: 's6', status: '', createdAt: null };
-    const listed: Entry = { ...bare, kind: 'rejected', reason: 'It has neither.', atMs: 0 };
-    const rows = [...people(6), { ...row('s6', { f_name: 'Ann' }), ...bare }];
-    const change = { rows, entries: [listed] };
-    const state = (before: FormState): FormState => wholeRead(before, 0);
-    await place.write((form) => form.commit({ ...change, state }));
-    /** What status and an export see. */
-    const seen = async (): Promise<unknown> => {
-      await using other = await place.open();
-      const { losses, notices, state: now } = (await other.forms())[0] as StoredForm;
-      await using copy = await other.snapshot('form_contact');
-      let isShown = false;
-      for await (const some of copy?.rows({ withDeleted: true }) ?? [])
-        isShown ||= some.flat().includes('Ann');
-      return { losses, notices, isShown, isDue: now.ranges[0]?.isDue, deleted: now.tally.deleted };
-    };
-    const calm = { losses: [], notices: [], isShown: true, isDue: false };
-    expect(await seen()).toEqual({ ...calm, deleted: 0 });
-    place.calls();
-    await place.write(async ({ losses }) => expect(losses).toEqual([]));
-    expect(place.calls().writes).toBe(0);
-    await place.write(async (form) => {
-      expect(await form.commit({ ...change, state })).toMatchObject({ unchanged: 7 });
-      await form.commit({ deleted: ['s6'], state });
-    });
-    expect(await seen()).toEqual({ ...calm, deleted: 1 });
-    await place.write((form) => form.erase({ kind: 'forget', ids: ['s6'] }));
-    // A person brings the row back without its mark.
-    place.person().type(8, ID, 's6');
-    place.person().type(8, FULL_NAME, 'Ann');
-    await place.write(store([]));
-    expect(place.placeOf('s6')).toBe(-1);
-  });
-
   it.each(HEADER.slice(0, -1))('L17: a loss of the column "%s" is noticed', async (header) => {
     place.person().deleteColumns(HEADER.indexOf(header));
     await place.write(async ({ losses }) => {
@@ -669,7 +634,7 @@ describe('a new tab', () => {
     await place.write(store(people(2)));
     const { inspect } = place.emulator;
     const sheet = [place.spreadsheetId, place.sheetId()] as const;
-    expect(inspect.layout(...sheet)).toMatchObject({ frozenRowCount: 1 });
+    expect(inspect.frozenRows(...sheet)).toBe(1);
     expect(inspect.cell(...sheet, 1, ID).format.textFormat).toMatchObject({ fontSize: 8 });
     expect(inspect.cell(...sheet, 2, FULL_NAME).format.wrapStrategy).toBe('CLIP');
     const notes = new Map(inspect.notes(...sheet).map(({ column, note }) => [column, note]));

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
+import { OddServer } from '../support/odd-server.ts';
 import { projectText } from '../support/readme.ts';
 
 /** The image's health check: arguments of `node`. */
@@ -15,12 +14,10 @@ function healthCheck(): string[] {
 
 it('the health check of the image asks start or worker, because one of them listens', async () => {
   const args = healthCheck();
-  const server = createServer((request, response) => {
-    response.writeHead(request.url === '/live' ? 200 : 404).end();
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const port = String((server.address() as AddressInfo).port);
+  await using server = await OddServer.start(({ url }, response) =>
+    response.writeHead(url === '/live' ? 200 : 404).end(),
+  );
+  const port = String(server.port);
   const codeWith = async (settings: Readonly<Record<string, string>>): Promise<unknown> => {
     const child = spawn(process.execPath, args, { env: settings, stdio: 'ignore' });
     const [code] = (await once(child, 'exit')) as unknown[];
@@ -31,5 +28,4 @@ it('the health check of the image asks start or worker, because one of them list
   expect(await codeWith({ PORT: '1', WORKER_PORT: port })).toBe(0);
   expect(await codeWith({ PORT: port })).toBe(0);
   expect(await codeWith({ PORT: '1' })).toBe(1);
-  server.close();
 });

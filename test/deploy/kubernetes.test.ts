@@ -6,6 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { loadConfig } from '../../src/settings/config.ts';
 import { scratchFolder } from '../support/scratch.ts';
+import { disk } from '../support/settings.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const FOLDER = join(ROOT, 'deploy/kubernetes');
@@ -119,12 +120,11 @@ describe('the Kubernetes manifests', () => {
       queue_url: 'rediss://:kZ4vQ1mW@redis.example.com',
       admin_password: 'open sesame, please',
     };
-    const readFile = (path: string): string => {
-      const [, name = ''] = /^\/run\/secrets\/forms-mirror\/(\w+)$/.exec(path) ?? [];
-      const text = files[name];
-      if (text === undefined) throw Object.assign(new Error('none'), { code: 'ENOENT' });
-      return text;
-    };
+    const paths = Object.entries(files).map(([name, text]) => [
+      `/run/secrets/forms-mirror/${name}`,
+      text,
+    ]);
+    const readFile = disk(Object.fromEntries(paths) as Record<string, string>);
     for (const [name, needs] of [
       ['start', { source: true, serves: 'PORT' }],
       ['worker', { source: true, serves: 'WORKER_PORT' }],

@@ -1,11 +1,11 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { DEFAULT_TIMINGS } from '../../src/queue/jobs.ts';
 import { lentPostgres } from '../support/lent-server.ts';
 import { Child } from '../support/child.ts';
+import { askPostgres } from '../support/mirror-view.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import {
   type TestServer,
@@ -109,11 +109,8 @@ describe.skipIf(postgresMissing())('opening PostgreSQL', () => {
     const missing = new URL(database);
     missing.pathname = '/no_such_database';
     expect(await failure(missing.href)).toMatchObject({ code: 'QUEUE_FAILED' });
-    const admin = new Client({ connectionString: database.href });
-    await admin.connect();
     const role = `reader_${process.pid}`;
-    await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 's3cret'`);
-    await admin.end();
+    await askPostgres(database.href, `CREATE ROLE ${role} LOGIN PASSWORD 's3cret'`);
     database.username = role;
     database.password = 's3cret';
     const { code, message } = await failure(database.href);

@@ -1,5 +1,5 @@
-import { Client } from 'pg';
 import { describe } from 'vitest';
+import { askPostgres } from '../support/mirror-view.ts';
 import { createDatabase, postgresMissing, startPostgres, stopProcess } from '../support/servers.ts';
 import { describeQueue } from '../contract/queue.ts';
 import type { QueuePlace, QueueServer } from './harness.ts';
@@ -10,15 +10,7 @@ async function openPostgresServer(): Promise<QueueServer> {
   const server = await startPostgres();
   const url = await createDatabase(server);
   let places = 0;
-  const ask = async (query: string): Promise<Record<string, string>[]> => {
-    const client = new Client({ connectionString: url });
-    await client.connect();
-    try {
-      return (await client.query<Record<string, string>>(query)).rows;
-    } finally {
-      await client.end();
-    }
-  };
+  const ask = (query: string) => askPostgres(url, query);
   const prefixOf = (place: QueuePlace): string =>
     `${new URL(place.queueUrl ?? '').searchParams.get('prefix') ?? ''}.`;
   const owned = server.process !== undefined;
@@ -27,7 +19,7 @@ async function openPostgresServer(): Promise<QueueServer> {
     newPlace: () =>
       Promise.resolve({ queueUrl: `${url}?prefix=t${places++}`, dataDir: '/nonexistent' }),
     stored: async (place) => {
-      const names = (await ask(STORED_ROWS)).map((row) => row['name'] ?? '');
+      const names = (await ask(STORED_ROWS)).map((row) => String(row['name']));
       const prefix = prefixOf(place);
       return names
         .filter((name) => name.startsWith(prefix))

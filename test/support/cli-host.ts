@@ -9,6 +9,7 @@ import { listenForStop } from '../../src/cli/host.ts';
 import { Terminal, type OutputStream } from '../../src/cli/terminal.ts';
 import { loadConfig } from '../../src/settings/config.ts';
 import type { Environment } from '../../src/settings/settings-reader.ts';
+import { disk } from './settings.ts';
 
 /** A stream that records its text. */
 export class RecordedStream extends Writable implements OutputStream {
@@ -67,9 +68,6 @@ export function startCli(
     on: (signal: string, listener: () => void) => listeners.set(signal, listener),
     exit: (code: number) => killed.reject(new Error(`exit ${code}`)),
   };
-  const noFile = (path: string): string => {
-    throw Object.assign(new Error(`no ${path}`), { code: 'ENOENT' });
-  };
   const terminal = new Terminal(stdout, stderr);
   const host = {
     terminal,
@@ -77,7 +75,7 @@ export function startCli(
     version: '0.0.0-test',
     clock,
     stop: listenForStop(source, () => {}),
-    loadConfig: async (needs = {}) => loadConfig(env, noFile, needs),
+    loadConfig: async (needs = {}) => loadConfig(env, disk({}), needs),
   };
   const run = runProgram(COMMANDS, host, args);
   const done = Promise.race([run, killed.promise]).then((code) => ({

@@ -49,21 +49,21 @@ function askSqlite(path: string, sql: string): Record<string, unknown>[] {
   return database.prepare(sql).all();
 }
 
-/** One connection per query: nothing is kept across a restart of the server. */
-async function askPostgres(url: string, sql: string): Promise<Record<string, unknown>[]> {
+/** Rows of a statement, each value as a text. One connection per query: nothing is kept across a restart of the server. */
+export async function askPostgres(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const types = { getTypeParser: () => (text: string) => text };
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => {});
-  await client.connect();
   try {
+    await client.connect();
     return (await client.query<Record<string, unknown>>({ text: sql, types })).rows;
   } finally {
-    await client.end();
+    await client.end().catch(() => {});
   }
 }
 
 /** The same for MariaDB. */
-async function askMysql(url: string, sql: string): Promise<Record<string, unknown>[]> {
+export async function askMysql(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = await createConnection({ uri: url, dateStrings: true });
   try {
     await client.query("SET sql_mode = 'ANSI_QUOTES'");

@@ -187,7 +187,7 @@ export async function startPostgres(): Promise<TestServer> {
 async function waitUntilReady(url: string): Promise<void> {
   for (let tries = 0; ; tries++) {
     try {
-      return await askPostgres(url, 'select 1');
+      return void (await (await view()).askPostgres(url, 'select 1'));
     } catch (error) {
       if (tries >= MOST_TRIES) throw error;
       await new Promise((done) => setTimeout(done, 50));
@@ -195,27 +195,18 @@ async function waitUntilReady(url: string): Promise<void> {
   }
 }
 
-async function askPostgres(url: string, sql: string): Promise<void> {
-  const { default: pg } = await import('pg');
-  const client = new pg.Client({ connectionString: url });
-  client.on('error', () => {});
-  try {
-    await client.connect();
-    await client.query(sql);
-  } finally {
-    await client.end().catch(() => {});
-  }
-}
+/** Loaded when the first server is asked: its drivers take time. */
+const view = () => import('./mirror-view.ts');
 
 let databases = 0;
 
 /** Creates an empty database by a statement on `server`; returns its URL. */
 async function created(
   server: { readonly url: string },
-  ask: (url: string, sql: string) => Promise<void>,
+  ask: 'askPostgres' | 'askMysql',
 ): Promise<string> {
   const name = `t_${process.pid}_${Date.now().toString(36)}_${databases++}`;
-  await ask(server.url, `create database ${name}`);
+  await (await view())[ask](server.url, `create database ${name}`);
   const url = new URL(server.url);
   url.pathname = `/${name}`;
   return url.href;
@@ -223,7 +214,7 @@ async function created(
 
 /** A fresh, empty database on `server`; returns its URL. */
 export const createDatabase = (server: { readonly url: string }): Promise<string> =>
-  created(server, askPostgres);
+  created(server, 'askPostgres');
 
 /**
  * A private MariaDB (user `root`, no password), or the server of TEST_MYSQL_URL. Its defaults are the least helpful ones: texts
@@ -260,12 +251,7 @@ export async function startMariadb(): Promise<TestServer> {
 
 /** The same for {@link startMariadb}: encoded in latin1, the server's default. */
 export const createMysqlDatabase = (server: { readonly url: string }): Promise<string> =>
-  created(server, async (url, sql) => {
-    const { createConnection } = await import('mysql2/promise');
-    const client = await createConnection(url);
-    await client.query(sql);
-    await client.end();
-  });
+  created(server, 'askMysql');
 
 /** How each kind of SQL server is started, and how a database is created in it. */
 export const SQL_SERVERS: Readonly<

@@ -82,20 +82,9 @@ export class Inspection {
     };
   }
 
-  /** The number of frozen rows, and the rows that a filter hides (zero-based). */
-  layout(
-    spreadsheetId: string,
-    tab: TabName,
-  ): { readonly frozenRowCount: number; readonly hiddenRows: readonly number[] } {
-    const sheet = this.sheet(spreadsheetId, tab);
-    const rows = Array.from({ length: sheet.usedRows }, (_, row) => row);
-    return {
-      frozenRowCount: sheet.properties.frozenRowCount ?? 0,
-      hiddenRows: rows.filter((row) => {
-        const { hiddenByFilter, hiddenByUser } = sheet.row(row)?.properties ?? {};
-        return hiddenByFilter === true || hiddenByUser === true;
-      }),
-    };
+  /** The number of frozen rows. */
+  frozenRows(spreadsheetId: string, tab: TabName): number {
+    return this.sheet(spreadsheetId, tab).properties.frozenRowCount ?? 0;
   }
 
   /** Tables, filters, alternating colors, merged cells and protections of a tab. */

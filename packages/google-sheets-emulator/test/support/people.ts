@@ -154,18 +154,6 @@ export class Person {
     });
   }
 
-  /** Hide rows, from `top` to before `bottom`. */
-  hideRows(top: number, bottom: number): void {
-    const range = {
-      sheetId: this.#sheetId,
-      dimension: 'ROWS',
-      startIndex: top,
-      endIndex: bottom,
-    } as const;
-    const properties = { hiddenByUser: true };
-    this.#do({ updateDimensionProperties: { range, properties, fields: 'hiddenByUser' } });
-  }
-
   /** Insert › Note; an empty text removes it. */
   note(row: number, column: number, text: string): void {
     const start = { sheetId: this.#sheetId, rowIndex: row, columnIndex: column };
