@@ -25,8 +25,6 @@ import { SMTP_PASSWORD, type SmtpReceiver, startSmtp } from './smtp-receiver.ts'
 import { startWebhook } from './webhook-receiver.ts';
 
 const MINUTE = 60_000;
-/** For a busy machine. */
-
 /** Stopped until the test lets time pass. */
 class Clock extends TestClock {
   offsetMs = 0;
