@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ExactNumber } from '../../../../src/mirror/types.ts';
-import {
-  fitText,
-  toSheetValue,
-} from '../../../../src/targets/google-sheets/api/cell-value.ts';
+import { fitText, toSheetValue } from '../../../../src/targets/google-sheets/api/cell-value.ts';
 
 describe('L10: what a cell holds', () => {
   it('contains digits if a double would round, or a cell would show it as 1.7E+15', () => {
