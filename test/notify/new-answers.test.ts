@@ -6,7 +6,6 @@ import { openNotifier } from '../../src/notify/notifier.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { NOW, form, report, target, time } from './reports.ts';
-import { startSmtp } from './smtp-receiver.ts';
 import type { PostedMessage } from './webhook-receiver.ts';
 
 const SHEET = 'https://docs.google.com/spreadsheets/d/x#gid=1';
@@ -160,16 +159,8 @@ describe('new answers', () => {
 
   it('come from the first target that has the form, and are not announced while it cannot be read', async () => {
     const asked: string[] = [];
-    await using smtp = await startSmtp();
-    const server = { host: '127.0.0.1', port: smtp.port, secure: false, login: undefined };
     const notifier = await openNotifier({
-      receivers: {
-        NOTIFY_NEW_EMAIL_TO: {
-          server: { ...server, isTrusted: true },
-          from: 'm@example.com',
-          to: ['a@b.cz'],
-        },
-      },
+      receivers: { NOTIFY_NEW_URL: new URL('https://hooks.example.com/new') },
       dataDir: newDataDir(),
       clock: new TestClock(NOW),
       logger: silentLogger,
