@@ -383,6 +383,18 @@ const FAULTS: Readonly<Record<string, Omit<Break, 'law' | 'name'>>> = {
     find: 'host.clock.now() - (age ?? 0);',
     replace: 'host.clock.now() - (age ?? 0) - 1e10;',
   },
+  'L17: the answers of a run that failed are claimed as newer than the submissions': {
+    file: 'src/mirror/form-state.ts',
+    find: 'readMs === null ? null : Math.min(readMs, submissionsAsOfMs);',
+    replace: 'readMs;',
+  },
+  'L17: a claim covers rows of a sheet with cells that people protect': {
+    isOfSheets: true,
+    with: ['refusing-trigger'],
+    file: 'src/mirror/form-state.ts',
+    find: 'const { held, undecided, rejected } = state.tally;',
+    replace: 'const [{ held, undecided }, rejected] = [state.tally, 0];',
+  },
   'L9: new rows of a sheet are added below the filters and tables that end there': {
     isOfSheets: true,
     file: 'src/targets/google-sheets/rows.ts',
