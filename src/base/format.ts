@@ -5,11 +5,9 @@ import { isAhead } from './clock.ts';
  * min. ago") differently.
  */
 
-/** `1,250`. Whole numbers are formatted without Intl: its first use takes almost a tenth of a second in every command. */
+/** A whole number: `1,250`. Without Intl: its first use takes almost a tenth of a second in every command. */
 export const count = (number: number): string =>
-  Number.isSafeInteger(number)
-    ? String(number).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
-    : number.toLocaleString('en-US');
+  String(number).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 
 /** `1 form`, `1,250 forms`. */
 export function plural(number: number, one: string, many = `${one}s`): string {
@@ -38,13 +36,9 @@ export function span(ms: number): string {
   return twoUnits(ms, [DAY, 'd'], [HOUR, 'h']);
 }
 
-/** How long something took: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`. Rounded to the second. */
-export function duration(ms: number): string {
-  if (ms < 10 * SECOND) return `${(Math.max(0, ms) / SECOND).toFixed(1)} s`;
-  const rounded = Math.round(ms / SECOND) * SECOND;
-  if (rounded < MINUTE || rounded >= HOUR) return span(rounded);
-  return twoUnits(rounded, [MINUTE, 'min'], [SECOND, 's']);
-}
+/** How long something took: `0.4 s`, otherwise as {@link span}. */
+export const duration = (ms: number): string =>
+  ms < 10 * SECOND ? `${(Math.max(0, ms) / SECOND).toFixed(1)} s` : span(ms);
 
 type Unit = readonly [size: number, name: string];
 
@@ -61,11 +55,9 @@ export function ago(iso: string, nowMs: number): string {
   return ms < JUST_NOW ? 'just now' : `${span(ms)} ago`;
 }
 
-/** How long something has lasted since an ISO time: `since just now`, `for 3 min`. */
-export function lasting(iso: string, nowMs: number): string {
-  const ms = nowMs - Date.parse(iso);
-  return ms < JUST_NOW ? 'since just now' : `for ${span(ms)}`;
-}
+/** How long something has lasted since an ISO time: `for 3 min`. */
+export const lasting = (iso: string, nowMs: number): string =>
+  `for ${span(nowMs - Date.parse(iso))}`;
 
 /** How soon an ISO time is: `in 40 s`, `now`, or how late: `40 s late`. */
 export function soon(iso: string, nowMs: number): string {

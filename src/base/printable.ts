@@ -6,34 +6,20 @@
 /** Line breaks and tabs in any notation: a name is one line. */
 const BREAKS = /\r\n|[\t\n\v\f\r\u0085\u2028\u2029]/g;
 
-/**
- * Characters without a shape of their own, except those that scripts and emoji need: joiners, direction marks (which end with their
- * word), and the tags of a flag.
- */
-const HIDDEN =
-  /[\p{Cc}\u2028\u2029]|(?![\u00AD\u061C\u200C-\u200F])(?!(?<=\u{1F3F4}[\u{E0020}-\u{E007F}]*)[\u{E0020}-\u{E007F}])\p{Cf}/gu;
+/** Characters that control a terminal or reorder a line. Scripts and emoji need the other characters without a shape. */
+const CONTROLS = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu;
 
-/** `text` on one line, without characters that control a terminal or reorder a line: each is replaced by a visible one. */
+/** `text` on one line, without characters that control a terminal or reorder a line. */
 export const printable = (text: string): string =>
-  text.toWellFormed().replaceAll(BREAKS, ' ').replaceAll(HIDDEN, shapeOf);
+  text.toWellFormed().replaceAll(BREAKS, ' ').replaceAll(CONTROLS, '\uFFFD');
 
 /** Like {@link printable}, for a text of several lines. */
 export const printableLines = (text: string): string => text.split('\n').map(printable).join('\n');
 
-/** `␛` for ESC; U+FFFD for a character without such a picture. */
-function shapeOf(character: string): string {
-  const code = character.codePointAt(0) ?? 0;
-  if (code < 0x20) return String.fromCodePoint(0x2400 + code);
-  return code === 0x7f ? '\u2421' : '\uFFFD';
-}
-
 /** JSON text that can be shown: the same value, with such characters as escapes. Line breaks between values stay. */
 export const printableJson = (json: string): string =>
-  json.replaceAll(/(?!\n)[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) =>
-    Array.from(
-      { length: character.length },
-      (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
-    ).join(''),
+  json.replaceAll(CONTROLS, (character) =>
+    character === '\n' ? '\n' : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
 /* Parts of command lines that are printed for a person to copy. Their texts may come from the source. */

@@ -19,10 +19,10 @@ const DANGEROUS = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
 describe('text for a person', () => {
   it.each([
     ['a\r\nb\tc', 'a b c'],
-    ['\u001B[31mred\u0007', '␛[31mred␇'],
+    ['\u001B[31mred\u0007', '\uFFFD[31mred\uFFFD'],
     ['\u009B31m\u0085x', '\uFFFD31m x'],
     ['pdf.\u202Eexe\u2066', 'pdf.\uFFFDexe\uFFFD'],
-    ['\u007F\0', '␡␀'],
+    ['\u007F\0', '\uFFFD\uFFFD'],
     ['lone \uD83D', 'lone \uFFFD'],
   ])('%j is shown as %j', (text, shown) => {
     expect(printable(text)).toBe(shown);

@@ -184,7 +184,7 @@ describe('export', () => {
 
   it.each([
     [`${SLUG} --format xlsx`, 'csv, jsonl'],
-    ['customer-feedbak', 'Did you mean customer-feedback'],
+    ['customer-feedbak', 'There is no form customer-feedbak'],
     [`${SLUG} --target nowhere`, 'There is no target nowhere'],
   ])('%j is a mistake that it explains', async (args, said) => {
     const { run } = await openMirrored(['x'], 1);
@@ -224,7 +224,7 @@ describe('the terminal', () => {
     expect(await terminal.pipe('c')).toBe(false);
     const screen = new RecordedStream(true);
     await new Terminal(screen, new RecordedStream()).pipe('a\u001B[2J\nb');
-    expect(screen.text).toBe('a␛[2J\nb');
+    expect(screen.text).toBe('a\uFFFD[2J\nb');
   });
 });
 

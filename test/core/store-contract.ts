@@ -482,7 +482,7 @@ export function describeStore(kind: string, place: () => Promise<ContractPlace>)
           const startedAtMs = RUN.startedAtMs + minute * 60_000;
           return { ...RUN, startedAtMs, outcome: 'incomplete', code: 'RUN_INCOMPLETE', error };
         };
-        await commit({ run: failed(1, 'The list hides some, such as b\u241B.') });
+        await commit({ run: failed(1, 'The list hides some, such as b\uFFFD.') });
         await commit({ run: failed(2, 'The list hides some, such as c.') });
         await write((form) => form.erase({ kind: 'forget', ids: ['b\u001B'] }));
         const [form] = await store.forms(3);

@@ -186,7 +186,7 @@ describe('the metrics of start', () => {
     ]);
     page.report = reportOf([formReport(odd)]);
     const [line = ''] = await lines();
-    expect(line).toMatch(/name="A \\"form\\" ␛\[31mx+"\} 1$/);
+    expect(line).toMatch(/name="A \\"form\\" �\[31mx+"\} 1$/);
     expect(line.length).toBeLessThan(200);
   });
 
