@@ -25,11 +25,6 @@ const RULES: Readonly<Record<string, Rule>> = {
     allowed: [],
     instead: 'the Report of health/report.ts, which every surface shows',
   },
-  'joined signals': {
-    pattern: /\bAbortSignal\.any\(/,
-    allowed: [],
-    instead: 'LinkedSignal of base/clock.ts, which lets go of its sources',
-  },
   'error codes': {
     pattern: /\bErrnoException\b|\bcode\?: unknown\b/,
     allowed: ['base/errors.ts'],
@@ -37,7 +32,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'numbers for people': {
     pattern: /\.toLocaleString\(/,
-    allowed: ['base/format.ts'],
+    allowed: [],
     instead: 'count and plural of base/format.ts',
   },
   'output that names from the source cannot control': {

@@ -60,35 +60,3 @@ export async function withinTime<T>(
     timer.abort();
   }
 }
-
-/**
- * A signal that aborts with any of several others, or by itself. Dispose it after the work, so that it stops listening to the
- * others. `AbortSignal.any` listens as long as one of them exists, which costs a kilobyte per request in a process that runs for
- * months.
- */
-export class LinkedSignal implements Disposable {
-  readonly #controller = new AbortController();
-  readonly #sources: readonly AbortSignal[];
-
-  constructor(...sources: (AbortSignal | undefined)[]) {
-    this.#sources = sources.filter((source) => source !== undefined);
-    for (const source of this.#sources) {
-      if (source.aborted) this.abort(source.reason);
-      else source.addEventListener('abort', this.#follow);
-    }
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  abort(reason?: unknown): void {
-    this.#controller.abort(reason);
-  }
-
-  [Symbol.dispose](): void {
-    for (const source of this.#sources) source.removeEventListener('abort', this.#follow);
-  }
-
-  readonly #follow = (event: Event): void => this.abort((event.target as AbortSignal).reason);
-}

@@ -1,5 +1,4 @@
-import { Agent, type Dispatcher, EnvHttpProxyAgent, fetch, Pool } from 'undici';
-import { errorsIn } from './errors.ts';
+import { Agent, type Dispatcher, EnvHttpProxyAgent, fetch, type Pool } from 'undici';
 
 /** The proxy of this machine's network, according to HTTPS_PROXY (otherwise HTTP_PROXY) and NO_PROXY. */
 export interface ProxySettings {
@@ -37,22 +36,7 @@ export function networkAgent(
     httpProxy: '',
     httpsProxy: proxy.url.href,
     noProxy: [...THIS_MACHINE, ...proxy.except].join(','),
-    clientFactory: (origin, own) => proxyPool(origin, { ...own, headersTimeout: connectTimeoutMs }),
   });
-}
-
-/** The connections to the proxy itself. An error of undici's own would look like a stop. */
-function proxyPool(origin: URL, options: Pool.Options): Pool {
-  const pool = new Pool(origin, options);
-  const connect = pool.connect.bind(pool);
-  const ask = async (request: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> => {
-    const answer = await connect(request);
-    if (answer.statusCode === 200) return answer;
-    answer.socket.on('error', () => undefined).destroy();
-    throw new ProxyFailure(answer.statusCode, request.path);
-  };
-  pool.connect = ask;
-  return pool;
 }
 
 /** `fetch`, through the proxy if it is used for the address. */
@@ -64,23 +48,3 @@ export function fetchWithProxy(proxy: ProxySettings): typeof globalThis.fetch {
   ): ReturnType<typeof fetch> => fetch(input, { ...init, dispatcher });
   return fetchIt as typeof globalThis.fetch;
 }
-
-/** The proxy did not connect to the host, so nothing of the request was sent. The message ends a sentence. */
-export class ProxyFailure extends Error {
-  override readonly name = 'ProxyFailure';
-  /** As a sentence. */
-  readonly remedy =
-    'Check HTTPS_PROXY (407: its user name and password, http://user:password@host:port) and NO_PROXY, or ask the operator of the proxy.';
-  /** False if it will fail again until a person changes something. */
-  readonly transient: boolean;
-
-  /** `target`: host and port. */
-  constructor(status: number, target: string) {
-    super(`the proxy of HTTPS_PROXY did not connect to ${target} (${status})`);
-    this.transient = status >= 500 || status === 408 || status === 429;
-  }
-}
-
-/** The proxy failure behind a foreign error, if there is one. */
-export const proxyFailureIn = (error: unknown): ProxyFailure | undefined =>
-  errorsIn(error).find((each) => each instanceof ProxyFailure);

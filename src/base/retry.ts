@@ -20,8 +20,7 @@ export const DEFAULT_RETRY: RetryPolicy = {
 
 /**
  * Milliseconds to wait before try `attempt + 1` (`attempt` counts from 1). Exponential, half of it random, so never near 0. A
- * server's `Retry-After` is the minimum; the rest is added to it, so that clients do not return at the same time. Always a whole
- * number (PostgreSQL queues refuse fractions).
+ * server's `Retry-After` is the minimum; the rest is added to it, so that clients do not return at the same time. A whole number.
  */
 export function retryDelayMs(
   policy: RetryPolicy,

@@ -2,7 +2,6 @@ import { mkdtempSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LinkedSignal } from '../base/clock.ts';
 import { loadConfig } from '../settings/config.ts';
 import { createSampleWorkspace } from '../sandbox/sample-workspace.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
@@ -102,8 +101,8 @@ async function watch(host: Host, { store }: Sandbox, watchMs: number): Promise<v
   terminal.print(
     'Now people fill in forms and colleagues change statuses. These runs copy the changes:',
   );
-  using over = new LinkedSignal(stop.signal);
-  const { signal } = over;
+  const over = new AbortController();
+  const signal = AbortSignal.any([stop.signal, over.signal]);
   const page = Promise.withResolvers<string>();
   const serving = serve({ ...host, stop: { ...stop, signal } }, app, page.resolve);
   const url = await Promise.race([page.promise, serving.then(() => null)]);

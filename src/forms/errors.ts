@@ -1,6 +1,6 @@
 import { type ProblemCode } from '../base/catalogue.ts';
 import { errorCode, MirrorError } from '../base/errors.ts';
-import { proxyFailureIn, type ProxySettings } from '../base/proxy.ts';
+import type { ProxySettings } from '../base/proxy.ts';
 import type { BaseUrl, FormsRequest, HttpResponse } from './request.ts';
 
 /** The facts of a failed call. */
@@ -53,7 +53,8 @@ const TOO_LARGE =
  */
 const FAILURES: readonly (readonly [RegExp, words: string, remedy: string, retryable: boolean])[] =
   [
-    [/^ECONNREFUSED$/, 'refuses connections', REACH, true],
+    // undici gives up if the proxy answers CONNECT with another status than 200.
+    [/^ECONNREFUSED$|^UND_ERR_ABORTED$/, 'refuses connections', REACH, true],
     [/^(?:ENOTFOUND|EAI_AGAIN)$/, 'cannot be found (DNS)', REACH, true],
     // It took minutes, and would take minutes again.
     [/^TOTAL_TIMEOUT$/, 'takes too long to answer', REACH, false],
@@ -75,11 +76,6 @@ export function transportError(
   error: unknown,
   { base, proxy }: { readonly base: BaseUrl; readonly proxy: ProxySettings | undefined },
 ): FormsApiError {
-  const refused = proxyFailureIn(error);
-  if (refused !== undefined) {
-    const { message: reason, remedy, transient: retryable } = refused;
-    return new FormsApiError('FORMS_FAILED', request, { reason, remedy, retryable });
-  }
   const code = errorCode(error) ?? (error instanceof Error ? error.name : typeof error);
   const [, words, remedy, retryable] = FAILURES.find(([of]) => of.test(code)) ?? BROKEN;
   const host = proxy === undefined ? base.host : `${base.host} or the proxy ${proxy.url.host}`;
@@ -104,22 +100,13 @@ export const unusableError = (
       "Is FORMS_API_URL the API's base address with its version prefix? If it is, the API is not working.",
   });
 
-/** More facts for the message of an error response. */
-export interface RefusalContext {
-  readonly apiKey: string;
-  readonly auth: 'bearer' | 'x-api-key';
-  readonly base: BaseUrl;
-  /** The value of `Retry-After`. */
-  readonly retryAfterMs: number | undefined;
-}
-
-/** A response other than 2xx. Its body may quote anything, so it is not read. */
+/** A response other than 2xx, with the wait that it asks for. Its body may quote anything, so it is not read. */
 export function refusalError(
   request: FormsRequest,
-  response: HttpResponse,
-  { apiKey, auth, base, retryAfterMs }: RefusalContext,
+  { status }: HttpResponse,
+  auth: 'bearer' | 'x-api-key',
+  retryAfterMs: number | undefined,
 ): FormsApiError {
-  const { status } = response;
   const failed = (code: ProblemCode, reason: string, remedy?: string): FormsApiError =>
     new FormsApiError(code, request, { status, retryAfterMs, reason, remedy });
   if (status >= 500) return failed('FORMS_FAILED', `answered ${status}`);
@@ -146,12 +133,9 @@ export function refusalError(
   const refusal = known[status];
   if (refusal !== undefined) return failed(...refusal);
   if (status >= 400) return failed('FORMS_REFUSED', `refused with ${status}`);
-  const location = URL.parse(response.header('location') ?? '', base.origin);
-  // Without its query, which may contain anything.
-  const to = location === null ? '' : ` to ${location.origin}${location.pathname}`;
   return failed(
     'FORMS_REFUSED',
-    `answered with a redirect (${status})${to.includes(apiKey) ? '' : to}`,
+    `answered with a redirect (${status})`,
     'It is not followed, because the key would be sent along. Set FORMS_API_URL to the final base address.',
   );
 }

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
-import { type Clock, LinkedSignal, systemClock, throwIfAborted } from '../base/clock.ts';
+import { type Clock, systemClock, throwIfAborted } from '../base/clock.ts';
 import { MirrorError } from '../base/errors.ts';
 import type { Events } from '../base/events.ts';
 import { networkAgent, type ProxySettings } from '../base/proxy.ts';
@@ -148,13 +148,13 @@ export class FormsHttp implements AsyncDisposable {
     call: CallOptions,
     read: (response: HttpResponse) => T,
   ): Promise<T> {
-    using stopped = new LinkedSignal(call.signal, this.#closing.signal);
     const { retry = DEFAULT_RETRY, random, events } = this.#options;
-    return await withRetry(async () => read(await this.#attempt(request, call, stopped.signal)), {
+    const signal = AbortSignal.any([this.#closing.signal, ...(call.signal ? [call.signal] : [])]);
+    return await withRetry(async () => read(await this.#attempt(request, call, signal)), {
       policy: call.once === true ? { ...retry, attempts: 1 } : retry,
       clock: this.#clock,
       ...(random === undefined ? {} : { random }),
-      signal: stopped.signal,
+      signal,
       decide: (error) =>
         error instanceof FormsApiError
           ? { retry: error.retryable, serverDelayMs: error.retryAfterMs }
@@ -202,9 +202,9 @@ export class FormsHttp implements AsyncDisposable {
 
   async #send(request: FormsRequest, signal: AbortSignal): Promise<HttpResponse> {
     const { proxy } = this.#options;
-    using linked = new LinkedSignal(signal);
+    const late = new AbortController();
     const total = setTimeout(
-      () => linked.abort(Object.assign(new Error('TOTAL_TIMEOUT'), { code: 'TOTAL_TIMEOUT' })),
+      () => late.abort(Object.assign(new Error('TOTAL_TIMEOUT'), { code: 'TOTAL_TIMEOUT' })),
       this.#timeoutMs * MAX_TIMEOUTS,
     );
     try {
@@ -218,8 +218,12 @@ export class FormsHttp implements AsyncDisposable {
           headers: { ...this.#headers, 'content-type': 'application/json' },
         }),
       };
-      const { status, headers, body } = await exchange(this.#agent, options, linked.signal);
-      const isPacked = /^(?:x-)?gzip$/i.test(String(headers['content-encoding'] ?? '').trim());
+      const { status, headers, body } = await exchange(
+        this.#agent,
+        options,
+        AbortSignal.any([signal, late.signal]),
+      );
+      const isPacked = headers['content-encoding'] === 'gzip';
       const plain = isPacked ? await unzip(body, { maxOutputLength: MAX_BODY_BYTES }) : body;
       return { status, header: (name) => [headers[name]].flat()[0], text: decoded(plain) };
     } catch (error) {
@@ -231,9 +235,8 @@ export class FormsHttp implements AsyncDisposable {
   }
 
   #refused(request: FormsRequest, response: HttpResponse): FormsApiError {
-    const { apiKey, auth } = this.#options;
     const retryAfterMs = parseRetryAfter(response.header('retry-after'), this.#clock.now());
-    const error = refusalError(request, response, { apiKey, auth, retryAfterMs, base: this.#base });
+    const error = refusalError(request, response, this.#options.auth, retryAfterMs);
     const askedMs = retryAfterMs ?? (response.status === 429 ? THROTTLED_MS : 0);
     if (error.retryable) this.#pacing.pauseFor(askedMs);
     return error;
@@ -300,7 +303,8 @@ function exchange(
       else end();
     },
   });
-  return promise;
+  // A signal with a listener stays in memory as long as its sources.
+  return promise.finally(() => signal.removeEventListener('abort', abort));
 }
 
 /** As UTF-8, without a byte order mark. Not fatal: one broken byte in one answer must not stop a whole page. */

@@ -31,14 +31,15 @@ export interface HttpResponse {
   readonly text: string;
 }
 
-/** A query in order; undefined values are left out. */
-export type Query = readonly (readonly [name: string, value: string | number | undefined])[];
-
-/** A GET of `path`, which is already encoded. */
-export function getRequest(path: string, query: Query = []): FormsRequest {
-  const given = query.filter(([, value]) => value !== undefined);
-  const parts = given.map(([name, value]) => `${name}=${encode(String(value))}`);
-  const withQuery = parts.length === 0 ? path : `${path}?${parts.join('&')}`;
+/** A GET of `path`, which is already encoded. Undefined values of the query are left out. */
+export function getRequest(
+  path: string,
+  query: Readonly<Record<string, string | number | undefined>> = {},
+): FormsRequest {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined) given.set(name, String(value));
+  const withQuery = given.size === 0 ? path : `${path}?${given.toString()}`;
   return { method: 'GET', path: withQuery, name: `GET ${withQuery}` };
 }
 
@@ -53,7 +54,5 @@ export function pathSegment(id: string): string {
       'The Forms API cannot be asked for an empty or broken ID.',
     );
   }
-  return encode(id);
+  return encodeURIComponent(id);
 }
-
-const encode = (value: string): string => encodeURIComponent(value.toWellFormed());

@@ -1,11 +1,10 @@
-import { LinkedSignal } from '../base/clock.ts';
-import { isAbort, MirrorError, toMirrorError } from '../base/errors.ts';
+import { MirrorError } from '../base/errors.ts';
 import type { Form, Json, SubmissionItem } from '../mirror/types.ts';
 import { FormsApiError, unusableError } from './errors.ts';
 import type { CallOptions, FormsHttp } from './http.ts';
 import { type FormsRequest, getRequest, type HttpResponse, pathSegment } from './request.ts';
 import { singleSubmission, submissionItem } from './submission-item.ts';
-import { envelopeSchema, listFailure, parseForm } from './wire.ts';
+import { envelopeSchema, isFailure, parseForm } from './wire.ts';
 
 /** Which submissions to list; without a form, those of the whole workspace. */
 export interface ListQuery {
@@ -71,8 +70,6 @@ export class Source {
   readonly #http: FormsHttp;
   readonly #call: CallOptions;
   #unanswered = 0;
-  /** See {@link Source.#ownerOf}. */
-  readonly #owners = new Map<string, Promise<string | null | undefined>>();
 
   constructor(http: FormsHttp, signal: AbortSignal) {
     this.#http = http;
@@ -101,11 +98,12 @@ export class Source {
     first?: Page,
     ahead = 2 * this.concurrency,
   ): AsyncGenerator<Page, void, undefined> {
-    using unneeded = new LinkedSignal(this.signal);
+    const unneeded = new AbortController();
+    const signal = AbortSignal.any([this.signal, unneeded.signal]);
     const coming: Promise<Page>[] = [];
     const shown = new Set<string>();
     let [next, size, idle] = [1, 0, 0];
-    const ask = (asked = this.page(query, next, size, unneeded.signal)): void => {
+    const ask = (asked = this.page(query, next, size, signal)): void => {
       asked.catch(() => {}); // It is awaited in its turn, or no longer needed.
       next++;
       coming.push(asked);
@@ -189,21 +187,15 @@ export class Source {
   }
 
   /**
-   * The same, as a verdict on a submission of this form: one that has moved to another form is gone. Throws errors that concern all
-   * submissions: a refused key, a stop.
+   * The same, as a verdict on a submission of this form. Throws errors that concern all submissions: a refused key, a stop.
    */
   async byId(formId: string, id: string): Promise<ById> {
     try {
       const once = this.#unanswered >= PATIENCE;
       const item = await this.submission(id, { once });
       const { submission } = item;
-      if (submission === null || submission.formId === '' || submission.formId === formId)
-        return { kind: 'there', item };
-      const owner = await this.#ownerOf(submission.formId);
-      if (owner === undefined) return { kind: 'undecided', reason: 'names a form that fails' };
-      if (owner !== null && owner !== formId) return { kind: 'gone' };
-      // The answer names its own form in another way than lists do.
-      return { kind: 'there', item: { ...item, submission: { ...submission, formId } } };
+      const isHere = submission === null || ['', formId].includes(submission.formId);
+      return isHere ? { kind: 'there', item } : { kind: 'undecided', reason: 'names another form' };
     } catch (error) {
       if (isGone(error)) return { kind: 'gone' };
       const isOwn = error instanceof MirrorError && error.code.startsWith('FORMS_');
@@ -212,23 +204,6 @@ export class Source {
       const reason = error instanceof FormsApiError ? error.reason : 'has no address';
       return { kind: 'undecided', reason };
     }
-  }
-
-  /** The ID of the form that a single answer names, requested once; null if there is none, undefined if that is not known. */
-  #ownerOf(named: string): Promise<string | null | undefined> {
-    const known = this.#owners.get(named);
-    if (known !== undefined) return known;
-    const request = getRequest(`/forms/${pathSegment(named)}`);
-    const asked = orNull(this.#http.json(request, { ...this.#call, once: true }, parseForm));
-    const owner = asked.then(
-      (form) => form && form.id,
-      (error: unknown) => {
-        if (isAbort(error) || toMirrorError(error).code === 'FORMS_UNAUTHORIZED') throw error;
-        return undefined;
-      },
-    );
-    this.#owners.set(named, owner);
-    return owner;
   }
 
   /** Requests many of a form by ID, and gives each answer to `take`. */
@@ -307,7 +282,7 @@ export class Source {
   /** One page of the list of forms. */
   formsPage(page: number): Promise<FormsPage> {
     // The list's parameters are not documented, so the first page is requested without any.
-    const request = getRequest('/forms', [['page', page === 1 ? undefined : page]]);
+    const request = getRequest('/forms', { page: page === 1 ? undefined : page });
     return this.#http.json(request, this.#call, (json, response) => {
       const wire = readList(json, request, response);
       const list = (wire?.items ?? []).map(parseForm);
@@ -339,16 +314,16 @@ export class Source {
     page: number,
     { limit = PAGE, isSorted = false, once = false, signal = this.signal },
   ): Promise<Listed> {
-    const request = getRequest('/submissions', [
-      ['formId', formId],
-      ['page', page],
-      ['limit', limit],
-      ['status', status],
-      ['dateFrom', dateFrom],
-      ['dateTo', dateTo],
-      ['sortBy', isSorted ? 'submittedAt' : undefined],
-      ['sortOrder', isSorted ? 'desc' : undefined],
-    ]);
+    const request = getRequest('/submissions', {
+      formId,
+      page,
+      limit,
+      status,
+      dateFrom,
+      dateTo,
+      sortBy: isSorted ? 'submittedAt' : undefined,
+      sortOrder: isSorted ? 'desc' : undefined,
+    });
     const call = { ...this.#call, signal, once };
     return this.#http.json(request, call, (json, response) => {
       const wire = readList(json, request, response);
@@ -383,8 +358,8 @@ interface Listed extends Pick<Page, 'items' | 'total' | 'serverMs'> {
 function readList(json: Json, request: FormsRequest, response: HttpResponse) {
   const parsed = envelopeSchema.safeParse(json);
   if (!parsed.success) return undefined;
-  const failure = listFailure(json);
-  if (failure !== undefined) throw unusableError(request, response, failure);
+  if (isFailure(parsed.data))
+    throw unusableError(request, response, 'an error beside an empty list');
   if (parsed.data.items.length > MAX_ITEMS)
     throw unusableError(request, response, 'a page without end');
   return parsed.data;

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { canonicalTime } from '../mirror/canonical-time.ts';
-import { decimalText, isJsonObject, isTooDeep, TOO_DEEP } from '../mirror/json.ts';
-import { type Answers, ExactNumber, type SubmissionItem } from '../mirror/types.ts';
+import { isJsonObject, isTooDeep, TOO_DEEP } from '../mirror/json.ts';
+import type { Answers, SubmissionItem } from '../mirror/types.ts';
 
 /** Longer IDs fit no primary key, and longer statuses no index (PostgreSQL: a third of a page). */
 const MAX_LENGTH = 500;
@@ -15,26 +15,23 @@ export function submissionItem(
   formId: string,
   nameless: NamelessKey,
 ): SubmissionItem {
-  if (!isJsonObject(json)) return withoutId(nameless(json), 'The item is not an object.');
-  const id = readId(json['id']);
-  const status = readStatus(json['status']);
-  if (id.value === '') return withoutId(nameless(json), id.defect, status.value);
-  const createdAt = readTime(json['createdAt']);
-  const data = readData(json['data']);
-  const isWhole = status.defect === '' && createdAt.defect === '' && data.defect === '';
-  return {
-    key: id.value,
-    submission: {
-      id: id.value,
-      formId: readText(json['formId']) ?? formId,
-      status: status.value,
-      createdAt: createdAt.value,
-      data: data.value,
-    },
-    defects: isWhole
-      ? []
-      : [status.defect, createdAt.defect, data.defect].filter((text) => text !== ''),
+  if (!isJsonObject(json))
+    return { key: nameless(json), submission: null, defects: ['The item is not an object.'] };
+  const defects: string[] = [];
+  const id = readWord('ID', json['id'], defects);
+  if (id === '') {
+    const status = readWord('status', json['status'], []);
+    const item = { key: nameless(json), submission: null, defects };
+    return status === '' ? item : { ...item, status };
+  }
+  const submission = {
+    id,
+    formId: typeof json['formId'] === 'string' ? json['formId'] : formId,
+    status: readWord('status', json['status'], defects),
+    createdAt: readTime(json['createdAt'], defects),
+    data: readData(json['data'], defects),
   };
+  return { key: id, submission, defects };
 }
 
 /**
@@ -44,80 +41,41 @@ export function submissionItem(
 export function singleSubmission(json: unknown, id: string): SubmissionItem | undefined {
   if (!isJsonObject(json)) return undefined;
   const found = [json, ...Object.values(json)].find(
-    (value) =>
-      isJsonObject(value) && Object.hasOwn(value, 'id') && readId(value['id']).value === id,
+    (value) => isJsonObject(value) && Object.hasOwn(value, 'id') && value['id'] === id,
   );
   return found === undefined ? undefined : submissionItem(found, '', () => '');
 }
 
-/** A value and its defect; the defect is empty if there is none. */
-interface Checked<T> {
-  value: T;
-  defect: string;
-}
+/* Each reader adds to `defects` if the value cannot be used. */
 
-function readId(id: unknown): Checked<string> {
-  if (id === undefined || id === null || id === '')
-    return { value: '', defect: 'The ID is missing.' };
-  if (typeof id === 'number' || id instanceof ExactNumber) {
-    return { value: decimalText(id), defect: '' };
-  }
-  if (typeof id !== 'string') return { value: '', defect: 'The ID is not a text.' };
-  return isStorable(id) && id.trim() !== ''
-    ? { value: id, defect: '' }
-    : { value: '', defect: 'The ID cannot be stored.' };
+/** Empty if it cannot be used. */
+function readWord(what: 'ID' | 'status', value: unknown, defects: string[]): string {
+  if (value === undefined || value === null || value === '')
+    defects.push(`The ${what} is missing.`);
+  else if (typeof value !== 'string') defects.push(`The ${what} is not a text.`);
+  else if (!isStorable(value)) defects.push(`The ${what} cannot be stored.`);
+  else return value;
+  return '';
 }
 
 /** Whether every target can hold a text as an ID or a status. */
 const isStorable = (text: string): boolean =>
-  text.length <= MAX_LENGTH && text.isWellFormed() && !hasControl(text);
+  text.length <= MAX_LENGTH && text.isWellFormed() && text.trim() !== '' && !/\p{Cc}/u.test(text);
 
-/** Characters of Unicode's class Cc. A loop, because a regular expression takes several times longer. */
-function hasControl(text: string): boolean {
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code < 32 || (code >= 127 && code < 160)) return true;
-  }
-  return false;
+function readTime(createdAt: unknown, defects: string[]): string | null {
+  const isMissing = createdAt === undefined || createdAt === null || createdAt === '';
+  const time = typeof createdAt === 'string' ? canonicalTime(createdAt) : null;
+  if (time === null)
+    defects.push(`The time of creation (createdAt) is ${isMissing ? 'missing' : 'not a date'}.`);
+  return time;
 }
 
-/** A text; a number counts as its digits. Anything else counts as absent. */
-function readText(value: unknown): string | undefined {
-  if (typeof value === 'string') return value;
-  return typeof value === 'number' || value instanceof ExactNumber ? decimalText(value) : undefined;
+function readData(data: unknown, defects: string[]): Answers {
+  if (isJsonObject(data)) return data as Answers;
+  const isMissing = data === undefined || data === null;
+  defects.push(`The answers (data) are ${isMissing ? 'missing' : 'not an object'}.`);
+  return {};
 }
-
-function readStatus(status: unknown): Checked<string> {
-  if (status === undefined || status === null || status === '') {
-    return { value: '', defect: 'The status is missing.' };
-  }
-  if (typeof status !== 'string') return { value: '', defect: 'The status is not a text.' };
-  return isStorable(status)
-    ? { value: status, defect: '' }
-    : { value: '', defect: 'The status cannot be stored.' };
-}
-
-function readTime(createdAt: unknown): Checked<string | null> {
-  if (createdAt === undefined || createdAt === null || createdAt === '') {
-    return { value: null, defect: 'The time of creation (createdAt) is missing.' };
-  }
-  const value = typeof createdAt === 'string' ? canonicalTime(createdAt) : null;
-  return { value, defect: value === null ? 'The time of creation (createdAt) is not a date.' : '' };
-}
-
-function readData(data: unknown): Checked<Answers> {
-  if (data === undefined || data === null)
-    return { value: {}, defect: 'The answers (data) are missing.' };
-  if (!isJsonObject(data)) return { value: {}, defect: 'The answers (data) are not an object.' };
-  return { value: data as Answers, defect: '' };
-}
-
-const withoutId = (key: string, defect: string, status = ''): SubmissionItem => ({
-  key,
-  submission: null,
-  defects: [defect],
-  ...(status !== '' && { status }),
-});
 
 /** The name of an item without an ID. The same item has the same name in every run and process. */
 export type NamelessKey = (item: unknown) => string;

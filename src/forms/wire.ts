@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { decimalText, isJsonObject } from '../mirror/json.ts';
-import { ExactNumber, type Form, type FormField } from '../mirror/types.ts';
+import type { Form, FormField } from '../mirror/types.ts';
 import { MAX_FIELD_ID } from '../mirror/fields.ts';
 
 /*
@@ -8,11 +7,9 @@ import { MAX_FIELD_ID } from '../mirror/fields.ts';
  * even if the documentation promises them, because one unexpected value must not stop everything else.
  */
 
-const number = z.union([z.number(), z.instanceof(ExactNumber)]).transform(decimalText);
-
-/** A text; a number counts as its digits. Anything else counts as absent. Characters that a database cannot hold become visible. */
+/** A text; anything else counts as absent. Characters that a database cannot hold become visible. */
 const text = z
-  .union([z.string(), number])
+  .string()
   .transform((value) => value.toWellFormed().replaceAll('\0', '\u2400'))
   .optional()
   .catch(undefined);
@@ -31,23 +28,26 @@ const listOf = <T>(entry: z.ZodType<T>): z.ZodType<T[]> =>
 
 /** A field; a longer ID fits no catalogue (see {@link MAX_FIELD_ID}). */
 const fieldSchema = z.object({
-  id: z.union([z.string().min(1).max(MAX_FIELD_ID), number]),
+  id: z.string().min(1).max(MAX_FIELD_ID),
   label: text,
 });
 
 const sectionSchema = z.object({ fields: listOf(fieldSchema) });
 
-/** A form; only its ID is indispensable. */
+/** A form; only its ID is indispensable. PostgreSQL refuses one with NUL or half a character. */
 const formSchema = z.object({
-  id: z.union([z.string().min(1), number]),
+  id: z
+    .string()
+    .min(1)
+    .refine((id) => id.isWellFormed() && !id.includes('\0')),
   name: text,
   slug: text,
   schema: z.object({ sections: listOf(sectionSchema) }).catch({ sections: [] }),
 });
 
-/** A form from its JSON, bare or wrapped in one property; undefined if it is not a form. */
+/** A form from its JSON; undefined if it is not a form. */
 export function parseForm(json: unknown): Form | undefined {
-  const parsed = formSchema.safeParse(unwrapped(json));
+  const parsed = formSchema.safeParse(json);
   if (!parsed.success) return undefined;
   const { id, slug, name, schema } = parsed.data;
   const fields = new Map<string, FormField>();
@@ -63,15 +63,6 @@ export function parseForm(json: unknown): Form | undefined {
   };
 }
 
-/** The documentation shows a form bare. For a submission it does not say whether there is a wrapper, so this also looks for one. */
-function unwrapped(json: unknown): unknown {
-  if (!isJsonObject(json) || Object.hasOwn(json, 'id')) return json;
-  const inside = Object.values(json).filter(
-    (value) => isJsonObject(value) && Object.hasOwn(value, 'id'),
-  );
-  return inside.length === 1 ? inside[0] : json;
-}
-
 /** A number, or a text of its digits. */
 const count = z.union([
   z.int().nonnegative(),
@@ -81,27 +72,22 @@ const count = z.union([
     .transform(Number),
 ]);
 
-/** The pagination envelope. Without items or a total nothing can be proven, so both are required. */
+/** The pagination envelope. Without items or a total nothing can be proven, so both are required. `error`, `errors`: undocumented. */
 export const envelopeSchema = z.object({
   items: z.array(z.unknown()),
   total: count,
   limit: z.int().positive().optional().catch(undefined),
   totalPages: count.optional().catch(undefined),
+  error: z.unknown().optional(),
+  errors: z.unknown().optional(),
 });
 
 /**
- * If a list that came with a success status says that it failed: how, in words for a message; otherwise undefined. Its own words
- * may quote anything, so they are not repeated. A list with items may carry a warning. An empty list proves that there is nothing,
- * so an error beside it makes it a failure.
+ * Whether a list that came with a success status failed. A list with items may carry a warning. An empty list proves that there is
+ * nothing, so an error beside it makes it a failure.
  */
-export function listFailure(body: unknown): string | undefined {
-  if (!isJsonObject(body)) return undefined;
-  const own = (member: string): unknown => (Object.hasOwn(body, member) ? body[member] : undefined);
-  const items = own('items');
-  if (!Array.isArray(items) || items.length > 0) return undefined;
-  const isError = isSomething(own('error')) || isSomething(own('errors'));
-  return isError || own('success') === false ? 'an error beside an empty list' : undefined;
-}
+export const isFailure = ({ items, error, errors }: z.infer<typeof envelopeSchema>): boolean =>
+  items.length === 0 && (isSomething(error) || isSomething(errors));
 
 /** Neither empty nor a way to say "none". */
 const isSomething = (value: unknown): boolean =>

@@ -1,5 +1,3 @@
-import { LinkedSignal } from '../base/clock.ts';
-import { proxyFailureIn } from '../base/proxy.ts';
 import { decoded } from '../base/transport.ts';
 
 /** `fetch`, through the proxy of this machine's network if there is one. */
@@ -29,7 +27,6 @@ export async function request(
   const url = new URL(address);
   // `fetch` refuses an address that contains them.
   url.username = url.password = '';
-  using stop = new LinkedSignal(signal, AbortSignal.timeout(TIMEOUT_MS));
   try {
     const { ok, status, body } = await fetch(url, {
       ...(json !== undefined && { method: 'POST', body: JSON.stringify(json) }),
@@ -39,7 +36,7 @@ export async function request(
         ...loginOf(address),
       },
       redirect: 'manual',
-      signal: stop.signal,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
     });
     const reader = body?.getReader();
     const { value } = json === undefined && reader ? await reader.read() : {};
@@ -47,10 +44,8 @@ export async function request(
     if (!ok) return `${host} answers ${status}`;
     const text = Buffer.from(value ?? []).toString('utf8');
     return NOT_KNOWN.test(text) ? `${host} does not know the address` : null;
-  } catch (error) {
-    const refused = proxyFailureIn(error);
-    if (refused === undefined) return `${host} cannot be reached`;
-    return `${refused.message}. ${refused.remedy}`.replace(/\.$/, '');
+  } catch {
+    return `${host} cannot be reached`;
   }
 }
 

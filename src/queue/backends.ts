@@ -6,11 +6,8 @@ import { DEFAULT_RETRY, withRetry } from '../base/retry.ts';
 import {
   AddressError,
   decoded,
-  LOCAL,
-  optionOf,
   plainHost,
   postgresTransport,
-  requireSpelling,
   serverUrl,
   type Transport,
   transportTo,
@@ -81,7 +78,7 @@ export async function openBackend(options: BackendOptions): Promise<QueueBackend
 }
 
 /** The kind of server at an address. Throws {@link AddressError} for another scheme. */
-export function backendKindOf({ protocol }: { readonly protocol: string }): BackendKind {
+export function backendKindOf({ protocol }: URL): BackendKind {
   if (/^rediss?([+]sentinel)?:$/.test(protocol)) return 'redis';
   if (/^postgres(ql)?:$/.test(protocol)) return 'postgres';
   throw new AddressError(
@@ -91,30 +88,33 @@ export function backendKindOf({ protocol }: { readonly protocol: string }): Back
 
 /** Parses QUEUE_URL; nothing else does. Throws {@link AddressError}. */
 export function parseQueueUrl(text: string): URL {
-  backendKindOf({ protocol: /^[a-z+]+:(?=\/\/)/i.exec(text)?.[0].toLowerCase() ?? '' });
   const url = serverUrl(text);
-  sentinelOptions(url);
+  queueTransport(url);
   readPrefix(url);
   return url;
 }
 
-/** How securely the queue at an address is reached, read as the driver does. */
+/** What an address of Redis may hold after its `?`. The driver takes many more, which could lead to another server. */
+const REDIS_OPTIONS = new Set(['prefix', 'sentinel', 'sentinelPassword']);
+
+/** How securely the queue at an address is reached. Throws {@link AddressError}. */
 export function queueTransport(url: URL): Transport {
   if (backendKindOf(url) === 'postgres') return postgresTransport(url);
-  if (optionOf(url, 'path')) return LOCAL;
+  if (url.searchParams.keys().some((option) => !REDIS_OPTIONS.has(option)))
+    throw new AddressError(
+      'has an option that is not known after its ?: Redis takes prefix, and its sentinels sentinel and sentinelPassword',
+    );
   const weaknesses: string[] = [];
   if (!url.protocol.startsWith('rediss')) {
     weaknesses.push('does not ask for TLS, so others could read the password: write rediss://');
   }
-  // The one in the address wins.
-  const password = decoded(url.password) || (optionOf(url, 'password') ?? '');
-  if (password.trim() === '') {
+  if (decoded(url.password).trim() === '') {
     weaknesses.push('holds no password, so anyone who reaches the server could add jobs: set one');
   }
   const { sentinels } = sentinelOptions(url) ?? {};
   // Sentinels may name a master on another machine, so even a sentinel on this machine is not local.
   if (sentinels !== undefined) return { hosts: sentinels.map(({ host }) => host), weaknesses };
-  return transportTo(decoded(url.hostname) || optionOf(url, 'host') || 'localhost', weaknesses);
+  return transportTo(decoded(url.hostname) || 'localhost', weaknesses);
 }
 
 /**
@@ -156,7 +156,6 @@ export function safeAddress(url: URL): string {
 
 /** The prefix that separates this mirror's queues from others in the same store: `?prefix=…`. Throws {@link AddressError}. */
 export function readPrefix(url: URL): string {
-  requireSpelling(url, 'prefix');
   const prefix = url.searchParams.get('prefix') ?? 'forms-mirror';
   if (/^[\w.-]{1,40}$/.test(prefix)) return prefix;
   throw new AddressError(

@@ -1,6 +1,5 @@
 import type { JobsOptions } from 'bullmq';
 import { z } from 'zod';
-import type { RetryPolicy } from '../base/retry.ts';
 
 /*
  * Names, payloads, options and times of all jobs.
@@ -20,14 +19,11 @@ export const queueName = (kind: QueueKind, target: string | null): string =>
 /** The ID of a form's job. BullMQ refuses integers and `:`. */
 export const jobIdOf = (formId: string): string => `form-${encodeURIComponent(formId)}`;
 
-/** True for an ID that every store keeps unchanged: PostgreSQL refuses NUL and lone surrogates. */
-export const isStorable = (id: string): boolean => id.isWellFormed() && !id.includes('\0');
-
 /** The kind of queue for a run. */
 export const kindOf = ({ isComparison }: SyncOrder) => (isComparison ? 'comparison' : 'sync');
 
 /* Payloads are parsed strictly and compared with the settings, because anyone with access to the store can write any job. */
-const formId = z.string().min(1).max(1_000).refine(isStorable);
+const formId = z.string().min(1).max(1_000);
 const target = z.string().min(1).max(100);
 
 /** Payload of a run: a `SyncJob` of a poll, or a person's request. */
@@ -53,21 +49,17 @@ export type SyncOrder = Readonly<z.infer<typeof syncData>>;
 export const writeBackData = z.strictObject({ formId });
 
 /** Options of a job. Nothing is kept after it ends, not even a stack trace, which may quote what must not be stored (L11). */
-export const jobOptions = (kind: QueueKind, timings: Timings): JobsOptions => ({
-  attempts: retryPolicy(kind, timings).attempts,
-  backoff: { type: 'jitter' },
+export const jobOptions = ({ attempts, retryMs }: Timings): JobsOptions => ({
+  attempts,
+  backoff: { type: 'exponential', delay: retryMs, jitter: 0.5 },
   stackTraceLimit: 0,
   removeOnComplete: true,
   removeOnFail: true,
 });
 
-/** How a failed job is retried. */
-export const retryPolicy = (kind: QueueKind, timings: Timings): RetryPolicy =>
-  kind === 'comparison' ? timings.longRetry : timings.retry;
-
 const MINUTE_MS = 60_000;
 
-/** Intervals, timeouts and retry policies of the queue, measured on Redis, PostgreSQL and PGlite. Tests shorten them. */
+/** Intervals, timeouts and retries of the queue, measured on Redis, PostgreSQL and PGlite. Tests shorten them. */
 export const DEFAULT_TIMINGS = {
   /** How long a job's lock is valid unless its worker renews it. */
   lockDurationMs: 10_000,
@@ -85,9 +77,9 @@ export const DEFAULT_TIMINGS = {
    * Attempts of a job that failed, was stopped, or met another run, and the waits between them: for about a minute. Then the next
    * poll does its work.
    */
-  retry: { attempts: 5, baseDelayMs: 5_000, maxDelayMs: MINUTE_MS },
-  /** For a full run or a comparison: until it succeeds, in the end every ten minutes. */
-  longRetry: { attempts: 1_000_000, baseDelayMs: 10_000, maxDelayMs: 10 * MINUTE_MS },
+  attempts: 5,
+  /** The longest wait before the second attempt. Each further wait is twice as long. */
+  retryMs: 5_000,
   /** How long a stop waits for the current batches, and for the store, before it disconnects. */
   stopMs: 10_000,
   /** The longest time for reading the status, because a page must not hang with the store. */
@@ -96,5 +88,5 @@ export const DEFAULT_TIMINGS = {
   upkeepMs: 60 * MINUTE_MS,
 };
 
-/** See {@link DEFAULT_TIMINGS}. No wait is longer than the time between two polls. */
+/** See {@link DEFAULT_TIMINGS}. */
 export type Timings = Readonly<typeof DEFAULT_TIMINGS>;

@@ -70,23 +70,17 @@ function connectionString(url: URL): string {
   return copy.href;
 }
 
-/** Codes of PostgreSQL (appendix A) for errors that a retry does not change. */
-const DENIED: Readonly<Record<string, string>> = {
-  '28P01': 'refused the password of QUEUE_URL',
-  '28000': 'refused the user of QUEUE_URL',
-  '3D000': 'has no database of the name in QUEUE_URL',
-  '08P01':
-    'refuses our way of connecting: give the address of the server itself, not of a pooler such as PgBouncer',
-  '42501': `lets the user of QUEUE_URL make no schema: GRANT CREATE ON DATABASE, or make the schema ${SCHEMA} for it`,
-};
+/** Codes of PostgreSQL (appendix A) for errors that a retry does not change: user, password, database, a pooler, rights. */
+const DENIED = /^(?:28...|3D000|08P01|42501)$/;
 
 function translate(error: unknown, address: string): MirrorError {
-  const denied = DENIED[errorCode(error) ?? ''];
-  if (denied !== undefined) {
-    return new MirrorError('QUEUE_FAILED', `PostgreSQL at ${address} ${denied}.`, {
-      cause: error,
-      retryable: false,
-    });
+  const code = errorCode(error) ?? '';
+  if (DENIED.test(code)) {
+    return new MirrorError(
+      'QUEUE_FAILED',
+      `PostgreSQL at ${address} cannot hold the queue (${code}): check user, password and database in QUEUE_URL. The server must be reached directly, not through a pooler, and the user needs GRANT CREATE ON DATABASE.`,
+      { cause: error, retryable: false },
+    );
   }
   if (error instanceof Error && /Unsupported|Mismatch/.test(error.name)) {
     return new MirrorError(

@@ -3,15 +3,7 @@ import { withinTime } from '../base/clock.ts';
 import type { QueueBackend } from './backends.ts';
 import type { ErrorListener } from './error-log.ts';
 import type { SyncOrder } from './jobs.ts';
-import {
-  kindOf,
-  isStorable,
-  jobIdOf,
-  jobOptions,
-  type QueueKind,
-  queueName,
-  type Timings,
-} from './jobs.ts';
+import { kindOf, jobIdOf, jobOptions, type QueueKind, queueName, type Timings } from './jobs.ts';
 import type { QueueOptions } from './runtime.ts';
 
 /** A queue on any store. */
@@ -76,15 +68,10 @@ function openQueue(backend: QueueBackend, name: string, onError: ErrorListener) 
 
 /** Adds runs of forms, each in its queue, unless the form already has a job there. */
 export async function addSyncs(context: QueueContext, orders: readonly SyncOrder[]): Promise<void> {
-  const storable = orders.filter(({ formId }) => isStorable(formId));
-  if (storable.length < orders.length) {
-    const skipped = orders.length - storable.length;
-    context.logger.warn({ skipped }, 'Forms are skipped: no queue can store their IDs.');
-  }
-  for (const [queue, some] of Map.groupBy(storable, (order) => queueOf(context, order))) {
+  for (const [queue, some] of Map.groupBy(orders, (order) => queueOf(context, order))) {
     const jobs = some.map((order) => {
-      const options = jobOptions(kindOf(order), context.timings);
-      return { name: 'sync', data: order, opts: { ...options, jobId: jobIdOf(order.formId) } };
+      const opts = { ...jobOptions(context.timings), jobId: jobIdOf(order.formId) };
+      return { name: 'sync', data: order, opts };
     });
     await queue?.addBulk(jobs);
   }
@@ -95,9 +82,9 @@ export async function addWriteBacks(
   context: QueueContext,
   formIds: readonly string[],
 ): Promise<void> {
-  const options = jobOptions('write-back', context.timings);
-  const jobs = formIds.filter(isStorable).map((formId) => {
-    return { name: 'write-back', data: { formId }, opts: { ...options, jobId: jobIdOf(formId) } };
+  const jobs = formIds.map((formId) => {
+    const opts = { ...jobOptions(context.timings), jobId: jobIdOf(formId) };
+    return { name: 'write-back', data: { formId }, opts };
   });
   await queueFor(context, 'write-back').addBulk(jobs);
 }

@@ -49,22 +49,11 @@ export async function openRedis(url: URL, options: BackendOptions): Promise<Queu
   };
 }
 
-/**
- * The address for the driver. The driver lets any parameter win over the scheme: with an empty `tls` it would send the password to
- * a `rediss://` address in plain text (L15).
- */
-export function driverAddress(url: URL): string {
-  const copy = new URL(url);
-  copy.searchParams.delete('prefix');
-  if (copy.protocol === 'rediss:') copy.searchParams.delete('tls');
-  return copy.href;
-}
-
-/** A connection to the Redis at an address, or to the master that its sentinels name. */
+/** A connection to the Redis at an address, or to the master that its sentinels name. The driver reads no option from the address. */
 function openClient(url: URL, options: Omit<RedisOptions, 'replyMapping'>): Redis {
   const sentinel = sentinelOptions(url);
   return sentinel === undefined
-    ? new Redis(driverAddress(url), options)
+    ? new Redis(url.href.replace(url.search, ''), options)
     : new Redis({ ...options, ...sentinel, sentinelCommandTimeout: ASK_MS });
 }
 
@@ -105,10 +94,7 @@ function translate(error: unknown, reason: unknown, address: string): MirrorErro
   return unreachable(`Redis at ${address}`, reason ?? error);
 }
 
-/** BullMQ works on 5, but its scripts are slow on lists there. It recommends 6.2. */
-const OLDEST = 6.2;
-
-/** Throws QUEUE_FAILED for a server that may drop jobs, and SETTINGS for a node of a cluster or an old version. */
+/** Throws QUEUE_FAILED for a server that may drop jobs, and SETTINGS for a node of a cluster. */
 export function assertSafe(info: string, address: string): void {
   // Its keys move to other nodes, where no job would be found.
   if (/^redis_mode:cluster\b/m.test(info)) {
@@ -125,10 +111,4 @@ export function assertSafe(info: string, address: string): void {
       { retryable: false },
     );
   }
-  const version = /^redis_version:(\d+\.\d+)/m.exec(info)?.[1];
-  if (version === undefined || Number(version) >= OLDEST) return;
-  throw new MirrorError(
-    'SETTINGS',
-    `Redis at ${address} is version ${version}: QUEUE_URL needs ${OLDEST} or newer.`,
-  );
 }

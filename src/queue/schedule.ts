@@ -15,10 +15,6 @@ export const nextRunMs = (schedule: Schedule, afterMs: number): number =>
     ? afterMs + schedule.everyMs
     : timesAfter(afterMs, schedule).next().getTime();
 
-/** The shorter of a wait and the time between two polls. A cron expression does not limit a wait. */
-export const untilPoll = (delayMs: number, schedule: Schedule): number =>
-  'everyMs' in schedule ? Math.min(delayMs, Math.round(schedule.everyMs)) : delayMs;
-
 /** A week shows every gap of a sensible schedule. */
 const LOOK_AHEAD_MS = 8 * 86_400_000;
 

@@ -49,7 +49,7 @@ export async function pollNow(context: QueueContext): Promise<void> {
   if (state === 'delayed') await before?.promote().catch(() => undefined);
   // The store has lost its place in the queue, and would never begin it.
   if (state === 'unknown') await queue.remove(POLL).catch(() => undefined);
-  await queue.add(POLL, {}, { ...jobOptions('poll', context.timings), jobId: POLL });
+  await queue.add(POLL, {}, { ...jobOptions(context.timings), jobId: POLL });
 }
 
 /** The problem that polls cannot be added, or that no worker takes one that has waited long while none is under way; null: all is well. */

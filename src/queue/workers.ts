@@ -2,16 +2,13 @@ import { hostname } from 'node:os';
 import { type Job, UnrecoverableError, Worker } from 'bullmq';
 import type { z } from 'zod';
 import type { ProblemCode } from '../base/catalogue.ts';
-import { LinkedSignal } from '../base/clock.ts';
 import { MirrorError, safeText, toMirrorError } from '../base/errors.ts';
 import { withLogFields } from '../base/logger.ts';
-import { retryDelayMs } from '../base/retry.ts';
 import type { JobSubject } from '../sync/events.ts';
 import { RUNS_AT_ONCE } from '../sync/target.ts';
 import { unreachable } from './backends.ts';
-import { kindOf, queueName, retryPolicy, syncData, type SyncOrder, writeBackData } from './jobs.ts';
+import { kindOf, queueName, syncData, type SyncOrder, writeBackData } from './jobs.ts';
 import { addSyncs, addWriteBacks, hasRun, type OneQueue, type QueueContext } from './queues.ts';
-import { untilPoll } from './schedule.ts';
 
 /**
  * How many jobs of a queue a process works on at the same time. A comparison uses its requests and its memory for long, so there is
@@ -46,13 +43,6 @@ function startWorker(context: QueueContext, queue: OneQueue) {
       stalledInterval: timings.stalledIntervalMs,
       runRetryDelay: timings.refusedMs,
       maxStalledCount: MAX_STALLS,
-      settings: {
-        backoffStrategy: (attemptsMade) =>
-          untilPoll(
-            retryDelayMs(retryPolicy(kind, timings), attemptsMade, Math.random),
-            context.schedule,
-          ),
-      },
     },
     context.backend.factory,
   );
@@ -126,12 +116,12 @@ function runJob(
 ): Promise<void> {
   const { logger, stopping, events } = context;
   return withLogFields({ jobId: job.id ?? '' }, async () => {
-    using stop = new LinkedSignal(stopping);
-    const lose = (): void => stop.abort(new MirrorError('CANCELLED', LOST_JOB));
+    const lost = new AbortController();
+    const lose = (): void => lost.abort(new MirrorError('CANCELLED', LOST_JOB));
     if (signal?.aborted === true) lose();
     else signal?.addEventListener('abort', lose, { once: true });
     try {
-      await work(stop.signal);
+      await work(AbortSignal.any([stopping, lost.signal]));
       events.emit('job.ended', { ...subject, code: null, willRetry: false });
     } catch (error) {
       const failure: MirrorError = toMirrorError(error);

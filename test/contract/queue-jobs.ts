@@ -7,7 +7,6 @@ import type { QueueIt } from './queue.ts';
 
 const refused = new MirrorError('FORMS_UNAUTHORIZED', 'The key was refused.');
 const away = new MirrorError('TARGET_UNREACHABLE', 'No answer.');
-const HOUR = { baseDelayMs: 3_600_000, maxDelayMs: 3_600_000 };
 
 /** The failures of a step so far (null: none), and whether the job must run again. */
 const endings = ({ ended }: TestQueue, step = 'sync') =>
@@ -28,7 +27,7 @@ export function describeJobs(it: QueueIt): void {
     const queue = await start(handlers);
     for (const round of [1, 2]) {
       await queue.pollNow();
-      await soon(() => expect(endings(queue)).toHaveLength(round * QUICK.retry.attempts));
+      await soon(() => expect(endings(queue)).toHaveLength(round * QUICK.attempts));
       await idle(queue);
     }
     const again = ['TARGET_UNREACHABLE', true];
@@ -82,20 +81,6 @@ export function describeJobs(it: QueueIt): void {
       [null, true],
       [null, false],
     ]);
-  });
-
-  it('no job waits for another attempt for longer than until the next poll', async ({ start }) => {
-    const handlers = new FakeHandlers();
-    handlers.found = () => ({ syncs: [], writeBacks: [] });
-    handlers.script = () => {
-      if (handlers.syncs.length === 1) throw away;
-      return 'ok';
-    };
-    const longRetry = { attempts: 9, ...HOUR };
-    const more = { schedule: { everyMs: 300 }, timings: { ...QUICK, longRetry } };
-    const queue = await start(handlers, more);
-    await queue.runNow([comparison('f1')]);
-    await soon(() => expect(endings(queue).at(-1)).toEqual([null, false]));
   });
 
   it('stopping aborts a run, and the next worker makes it', async ({ start }) => {
@@ -194,7 +179,7 @@ export function describeJobs(it: QueueIt): void {
         heard.push(await isAwaited());
         isHeld = false;
       };
-      const timings = { ...QUICK, retry: { ...QUICK.retry, attempts: 1_000 } };
+      const timings = { ...QUICK, attempts: 12 };
       const queue = await start(handlers, { writesBack: true, timings });
       await queue.pollNow();
       await soon(() => expect(handlers.writtenBack.filter((id) => id === 'f1')).toHaveLength(2));

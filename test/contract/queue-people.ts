@@ -6,7 +6,7 @@ import { answered, depthOf, soon } from '../queue/waits.ts';
 import type { QueueIt } from './queue.ts';
 
 /** Waits of many minutes. */
-const LATER = { attempts: 9, baseDelayMs: 600_000, maxDelayMs: 600_000 };
+const LATER = { ...QUICK, retryMs: 600_000 };
 
 interface Board {
   readonly queues: readonly {
@@ -43,8 +43,7 @@ export function describePeople(it: QueueIt): void {
     handlers.script = () => {
       throw new MirrorError('TARGET_FAILED', 'Broken.');
     };
-    const timings = { ...QUICK, longRetry: LATER };
-    const queue = await start(handlers, { timings });
+    const queue = await start(handlers, { timings: LATER });
     await queue.runNow([comparison('one')]);
     await soon(async () => expect((await depthOf(queue, 'comparison.a'))?.delayed).toBe(1));
     handlers.script = () => 'ok';

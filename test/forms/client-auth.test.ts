@@ -40,7 +40,7 @@ describe('another address than that of the API', () => {
     });
     const error = await errorOf(makeSource(server.url).form('f1'));
     expect(error).toMatchObject({ code: 'FORMS_REFUSED', status });
-    expect(error.message).toContain(`to ${elsewhere.url}/forms/f1. It is not followed`);
+    expect(error.message).toContain(`answered with a redirect (${status}). It is not followed`);
     expect(error.message).not.toContain('t0ken');
     expect([server.requests.length, elsewhere.requests.length]).toEqual([1, 0]);
   });

@@ -1,5 +1,6 @@
+import { getEventListeners } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Source } from '../../src/forms/source.ts';
 import { OddServer, sendJson } from '../support/odd-server.ts';
 import { errorOf, makeHttp, makeSource } from './make-source.ts';
@@ -35,6 +36,17 @@ describe('a signal', () => {
     expect(await waiting).toMatchObject(aborted);
     first.abort();
     expect(await running).toMatchObject(aborted);
+  });
+
+  it('L14: is not kept in memory by a call that has ended', async ({ onTestFinished }) => {
+    await using server = await OddServer.start((_request, response) => sendJson(response, FORM));
+    const any = vi.spyOn(AbortSignal, 'any');
+    onTestFinished(() => any.mockRestore());
+    await makeSource(server.url).form('f1');
+    const joined = any.mock.results.map(({ value }) => value as AbortSignal);
+    expect(joined.length).toBeGreaterThan(1);
+    // Node keeps a joined signal with listeners for as long as its sources.
+    expect(joined.flatMap((signal) => getEventListeners(signal, 'abort'))).toEqual([]);
   });
 });
 

@@ -26,20 +26,18 @@ const answering = (text: string): Promise<ConnectProxy> => startProxy(() => ({ t
 
 describe('a proxy that refuses the connection', () => {
   it.each([
-    ['502 Bad Gateway', 'did not connect to forms.test:443 (502)', 3],
-    ['429 Slow', 'did not connect to forms.test:443 (429)', 3],
-    ['403 No', 'did not connect to forms.test:443 (403)', 1],
-    ['407 Who', 'its user name and password', 1],
+    ['502 Bad Gateway', 'refuses connections'],
+    ['407 Who', 'refuses connections'],
     // It would lead elsewhere.
-    ['302 Found\r\nLocation: http://evil.test/', 'did not connect to forms.test:443 (302)', 1],
-    ['', 'broke the connection off', 3],
-  ])('is reported with what to do: %j', async (answer, words, tries) => {
+    ['302 Found\r\nLocation: http://evil.test/', 'refuses connections'],
+    ['', 'broke the connection off'],
+  ])('is reported with what to do: %j', async (answer, words) => {
     await using proxy = await answering(answer === '' ? '' : `HTTP/1.1 ${answer}\r\n\r\n`);
     const [error, attempts] = await failureThrough(through(proxy.host));
     expect(error).toMatchObject({ code: 'FORMS_FAILED', status: null });
-    expect(error.message).toContain(words);
-    expect(error.message).toMatch(/HTTPS_PROXY|NO_PROXY/);
-    expect(attempts).toBe(tries);
+    expect(error.message).toContain(`forms.test or the proxy ${proxy.host} ${words}`);
+    expect(error.message).toContain('Check FORMS_API_URL, HTTPS_PROXY and NO_PROXY');
+    expect(attempts).toBe(3);
     expect(new Set(proxy.requests)).toEqual(new Set(['CONNECT forms.test:443 HTTP/1.1']));
     expect(proxy.seen()).not.toContain(KEY);
   });
@@ -52,8 +50,8 @@ describe('a proxy that refuses the connection', () => {
     });
     const settings = through(proxy.host, `ann:${encodeURIComponent(`${PASSWORD}@`)}@`);
     const [error] = await failureThrough(settings);
-    expect(given).toEqual([`Basic ${btoa(`ann:${PASSWORD}@`)}`]);
-    expect(error.message).toContain('did not connect to forms.test:443 (407)');
+    expect(new Set(given)).toEqual(new Set([`Basic ${btoa(`ann:${PASSWORD}@`)}`]));
+    expect(error).toMatchObject({ code: 'FORMS_FAILED' });
     const shown = inspect(error, { depth: 9, showHidden: true });
     expect(shown).not.toContain(PASSWORD);
     expect(shown).not.toContain(btoa(`ann:${PASSWORD}@`));

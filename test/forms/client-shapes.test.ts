@@ -30,11 +30,6 @@ describe('L3: the envelope', () => {
     },
   );
 
-  it('L17: an empty list that reports its own failure is a failure', async () => {
-    const error = await errorOf(pageOf({ items: [], total: 0, totalPages: 0, success: false }));
-    expect(error).toMatchObject({ code: 'FORMS_FAILED', retryable: true, status: 200 });
-  });
-
   it.each([
     { success: true, ok: 1, status: 'ok' },
     { status: 200, statusCode: 200, code: 'SUCCESS', message: 'No submissions found' },

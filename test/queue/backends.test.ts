@@ -1,4 +1,3 @@
-import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import {
   backendKindOf,
@@ -8,7 +7,7 @@ import {
   sentinelOptions,
   unreachable,
 } from '../../src/queue/backends.ts';
-import { assertSafe, driverAddress } from '../../src/queue/redis.ts';
+import { assertSafe } from '../../src/queue/redis.ts';
 
 const codeOf = (run: () => unknown): unknown => {
   try {
@@ -68,6 +67,9 @@ describe('QUEUE_URL', () => {
     ['redis+sentinel://:s3cret@h/m?sentinel=h2:s3cret', 'does not name sentinels'],
     ['redis+sentinel://:s3cret@h/m?sentinel=u:s3cret@h2', 'does not name sentinels'],
     ['redis+cluster://:s3cret@h:6379', 'is of an unknown kind'],
+    // With these, the driver would use another server, or send the password in plain text.
+    ['redis://:s3cret@h?host=elsewhere', 'has an option that is not known'],
+    ['rediss://:s3cret@h?tls=', 'has an option that is not known'],
   ])(
     'L15: an address that cannot be used is reported with the correct form: %s',
     (text, problem) => {
@@ -99,18 +101,13 @@ describe('a server that cannot be reached', () => {
 });
 
 describe('the information that Redis gives', () => {
-  const info = (version: string, policy: string): string =>
-    `# Server\r\nredis_version:${version}\r\n# Memory\r\nmaxmemory_policy:${policy}\r\n`;
+  const info = (policy: string): string => `# Memory\r\nmaxmemory_policy:${policy}\r\n`;
 
-  it('is checked: it must keep jobs, be no node of a cluster, and be new enough', () => {
+  it('is checked: it must keep jobs, and be no node of a cluster', () => {
     const verdict = (text: string): unknown => codeOf(() => assertSafe(text, 'redis://h'));
-    expect(verdict(info('7.0.15', 'noeviction'))).toBe('none');
-    expect(verdict(info('6.2.0', 'noeviction'))).toBe('none');
-    expect(verdict(info('6.0.16', 'noeviction'))).toBe('SETTINGS');
-    expect(verdict(info('5.0.3', 'noeviction'))).toBe('SETTINGS');
-    expect(verdict(info('10.1.0', 'allkeys-lru'))).toBe('QUEUE_FAILED');
-    const modeOf = (mode: string): string =>
-      `${info('7.0.15', 'noeviction')}redis_mode:${mode}\r\n`;
+    expect(verdict(info('noeviction'))).toBe('none');
+    expect(verdict(info('allkeys-lru'))).toBe('QUEUE_FAILED');
+    const modeOf = (mode: string): string => `${info('noeviction')}redis_mode:${mode}\r\n`;
     expect(verdict(modeOf('standalone'))).toBe('none');
     expect(verdict(modeOf('cluster'))).toBe('SETTINGS');
     expect(() => assertSafe(modeOf('cluster'), 'redis://h')).toThrow(
@@ -119,14 +116,4 @@ describe('the information that Redis gives', () => {
     // Programs similar to Redis may not give it.
     expect(verdict('# Server\r\n')).toBe('none');
   });
-
-  it.each(['', '?tls=', '?tls=&prefix=a', '?prefix=a&tls=false', '?tls='.repeat(2)])(
-    'L15: is never sent its password in plain text by a parameter of rediss://…%s',
-    async (query) => {
-      const url = new URL(`rediss://:pw@cache.example.com${query}`);
-      const client = new Redis(driverAddress(url), { lazyConnect: true });
-      expect(client.options.tls).toBe(true);
-      client.disconnect();
-    },
-  );
 });

@@ -37,8 +37,6 @@ export interface QueueServer {
   close(): Promise<void>;
 }
 
-const quick = { baseDelayMs: 20, maxDelayMs: 40 };
-
 /**
  * Everything about a hundred times faster, except for the lock: on a busy machine a process may stop for seconds, and its
  * job would run twice. A lost job is found after about ten seconds.
@@ -50,8 +48,8 @@ export const QUICK: Timings = {
   progressMs: 0,
   heartbeatMs: 150,
   lateMs: 60_000,
-  retry: { attempts: 3, ...quick },
-  longRetry: { attempts: 1_000, ...quick },
+  attempts: 3,
+  retryMs: 20,
   stopMs: 4_000,
   answerMs: 5_000,
   upkeepMs: 60_000,

@@ -92,7 +92,7 @@ it.each(['PAID', 'UNDOCUMENTED'])(
   },
 );
 
-it('L8: marks a submission deleted that has moved to another form, and lets the form be complete', async () => {
+it('L8: a submission that names another form now is not marked deleted', async () => {
   const source = spreadStore(2, 20);
   const { app, place } = await openApp({ store: source });
   const run = (formId: string) => app.run({ formId, target: 'default' }, {}, signal);
@@ -101,10 +101,11 @@ it('L8: marks a submission deleted that has moved to another form, and lets the 
   const { id = '', data = {} } = moved ?? {};
   source.delete(id);
   source.insert({ id, formId: 'frm-2', data });
-  expect(await run('frm-1')).toMatchObject({ outcome: 'ok', deleted: 1 });
+  expect(await run('frm-1')).toMatchObject({ outcome: 'ok', deleted: 0 });
   expect(await run('frm-2')).toMatchObject({ outcome: 'ok', inserted: 1 });
-  const live = 'SELECT form_id FROM submissions WHERE is_live AND submission_id';
-  expect(place.rows(`${live} = '${id}'`)).toEqual([{ form_id: 'frm-2' }]);
+  expect(place.rows(`SELECT _deleted_at FROM frm_1 WHERE id = '${id}'`)).toEqual([
+    { _deleted_at: null },
+  ]);
 });
 
 it('L17: claims nothing new about statuses while some have one that no count asks for', async () => {

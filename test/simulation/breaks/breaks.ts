@@ -115,8 +115,8 @@ const FAULTS: Readonly<Record<string, Omit<Break, 'law' | 'name'>>> = {
   'L3: an error beside an empty list proves an empty form': {
     with: ['okWithError=always-for-a-form'],
     file: 'src/forms/wire.ts',
-    find: 'if (!Array.isArray(items) || items.length > 0) return undefined;',
-    replace: 'if (!Array.isArray(items) || items.length >= 0) return undefined;',
+    find: 'items.length === 0 && (isSomething(error)',
+    replace: 'items.length < 0 && (isSomething(error)',
   },
   'L3: a source that ignores formId is believed': {
     file: 'src/sync/sync.ts',

@@ -1,6 +1,5 @@
 import type { ProblemCode } from '../../../base/catalogue.ts';
 import { MirrorError } from '../../../base/errors.ts';
-import { type ProxyFailure, proxyFailureIn } from '../../../base/proxy.ts';
 import {
   accessFailure,
   type CallFacts,
@@ -55,8 +54,6 @@ export interface CallSubject {
 /** Translates any error of a call. Our own errors stay unchanged. */
 export function toSheetsError(error: unknown, subject: CallSubject): MirrorError {
   if (error instanceof MirrorError) return error;
-  const refused = proxyFailureIn(error);
-  if (refused !== undefined) return proxyError(refused);
   const facts = factsOf(error);
   const credentials = credentialsFailure(facts);
   if (credentials !== undefined) return denied(...credentials);
@@ -163,11 +160,3 @@ function networkError(facts: CallFacts, subject: CallSubject): SheetsError {
     `${what} Check the network; the next run tries again.`,
   );
 }
-
-/** The proxy did not open a connection to Google, so nothing was sent. */
-const proxyError = ({ message, remedy, transient }: ProxyFailure): SheetsError =>
-  new SheetsError(
-    transient ? 'unreachable' : 'final',
-    'TARGET_UNREACHABLE',
-    `Google Sheets could not be reached: ${message}. ${remedy}`,
-  );
