@@ -48,9 +48,7 @@ export class SettingsError extends MirrorError {
       'SETTINGS',
       mistakes.map((each) => `${mistakeText(each)} Example: ${each.example}`),
     );
-    this.problems = mistakes.map(({ variable, message, example }) => {
-      return { variable, message, example };
-    });
+    this.problems = mistakes;
   }
 }
 

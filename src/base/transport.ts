@@ -1,5 +1,4 @@
 import { MirrorError } from './errors.ts';
-import { nearestName } from './nearest-name.ts';
 
 /** An address in the settings that cannot be used (SETTINGS). It does not quote the address, which may contain a password (L15). */
 export class AddressError extends MirrorError {
@@ -41,13 +40,6 @@ export const plainHost = (host: string): string => host.toLowerCase().replace(/^
 export const optionOf = ({ searchParams }: URL, name: string): string | undefined =>
   searchParams.getAll(name).at(-1);
 
-/** Throws {@link AddressError} for a misspelling of this option, which a driver would ignore. */
-export function requireSpelling({ searchParams }: URL, name: string): void {
-  const near = (given: string): boolean => nearestName(given, [name]) !== undefined;
-  const slip = [...searchParams.keys()].find((given) => given !== name && near(given));
-  if (slip !== undefined) throw new AddressError(`has ?${slip}=: did you mean ?${name}=?`);
-}
-
 /** The transport of an address at `host`, which may be a path to a Unix socket. */
 export function transportTo(host: string, weaknesses: readonly string[]): Transport {
   const name = plainHost(host);
@@ -61,17 +53,16 @@ export const unsafe = (setting: string, authority: string): string =>
 /** The modes of `sslmode` that never continue without TLS. */
 const WITH_TLS = new Set(['require', 'verify-ca', 'verify-full']);
 
-/** How a `postgres://` address is reached, read as the driver does: a parameter wins over the address, and its last value counts. */
+/**
+ * How a `postgres://` address is reached, read as the driver does: a parameter wins over the address, and its last value counts.
+ * Throws {@link AddressError} if it names no host.
+ */
 export function postgresTransport(url: URL): Transport {
   const host = optionOf(url, 'host') || decoded(url.hostname);
-  if (host === '')
-    return { hosts: [''], weaknesses: ['names no host: write it, localhost for this machine'] };
+  if (host === '') throw new AddressError('names no host: write it, localhost for this machine');
   const mode = optionOf(url, 'sslmode') ?? '';
-  // In libpq, `require` encrypts but checks nothing, unless an authority is named; an empty name does not count.
-  const isUnchecked =
-    optionOf(url, 'uselibpqcompat') === 'true' &&
-    mode === 'require' &&
-    !optionOf(url, 'sslrootcert');
+  // In libpq, `require` encrypts but checks nothing.
+  const isUnchecked = optionOf(url, 'uselibpqcompat') === 'true' && mode === 'require';
   const isSafe = WITH_TLS.has(mode) && !isUnchecked;
   return transportTo(host, isSafe ? [] : [unsafe('sslmode=verify-full', 'sslrootcert')]);
 }

@@ -1,6 +1,11 @@
 import type { App } from '../app.ts';
 import { PROBLEMS } from '../base/catalogue.ts';
-import { type MirrorError, mistakeText, toMirrorError } from '../base/errors.ts';
+import {
+  type MirrorError,
+  mistakeText,
+  type SettingMistake,
+  toMirrorError,
+} from '../base/errors.ts';
 import { plural, wordList } from '../base/format.ts';
 import { fetchWithProxy } from '../base/proxy.ts';
 import { sendTest, receiversOf } from '../notify/notifier.ts';
@@ -8,7 +13,6 @@ import { namesFor } from '../mirror/selection.ts';
 import type { Form } from '../mirror/types.ts';
 import { openBackend } from '../queue/backends.ts';
 import type { TargetSettings } from '../settings/target-settings.ts';
-import type { NameMistake } from '../sync/names.ts';
 import type { CommandCall, ExitCode, Host } from './host.ts';
 import { reportNow } from './health-sources.ts';
 import { openApp } from './open-app.ts';
@@ -89,7 +93,7 @@ function checkNames(
   app: App,
   settings: TargetSettings,
   forms: readonly Form[],
-  unmatched: readonly NameMistake[],
+  unmatched: readonly SettingMistake[],
 ): Finding[] {
   const { name, variables } = settings;
   const { selection } = app.planner.settingsById(settings);

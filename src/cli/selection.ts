@@ -1,6 +1,5 @@
 import type { App } from '../app.ts';
 import { MirrorError, SettingsError, toMirrorError } from '../base/errors.ts';
-import { nearestName } from '../base/nearest-name.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { Place } from '../sync/planner.ts';
 import { theForms } from '../sync/names.ts';
@@ -77,12 +76,7 @@ function formCalled<T extends FormIdentity>(listed: readonly T[], wanted: string
 export function requireForm<T extends FormIdentity>(forms: readonly T[], wanted: string): T {
   const form = formCalled(forms, wanted);
   if (form !== undefined) return form;
-  const slugs = new Map(
-    forms.flatMap(({ id, slug, name }) => [slug, id, name].map((each) => [each, slug])),
-  );
-  const near = nearestName(wanted, slugs.keys());
-  const hint = near === undefined ? '' : ` Did you mean ${slugs.get(near)}?`;
-  throw new MirrorError('USAGE', `There is no form ${wanted}: ${theForms(forms)}.${hint}`);
+  throw new MirrorError('USAGE', `There is no form ${wanted}: ${theForms(forms)}.`);
 }
 
 /** The deletions in a copy that wait for a person. Rejects as the target does. */

@@ -36,8 +36,6 @@ export function loadConfig(env: Environment, readFile: ReadFile, needs: ConfigNe
   const names = reader.read('TARGETS');
   reader.problems.push(...misspeltVariables(reader.variables, names ?? []));
   reader.problems.push(...uncheckedCertificates(reader));
-  // Read even without any connection to another machine, when no other check would find a mistake.
-  reader.read('ALLOW_PLAINTEXT');
   const dataDir = reader.read('DATA_DIR');
   const source = readSource(reader, needs.source ?? false);
   const config = {

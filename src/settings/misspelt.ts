@@ -1,7 +1,5 @@
-import { distance } from 'fastest-levenshtein';
+import { closest, distance } from 'fastest-levenshtein';
 import type { SettingMistake } from '../base/errors.ts';
-import { looksLikeKey } from '../base/key-like.ts';
-import { nearestName } from '../base/nearest-name.ts';
 import type { Variable } from './settings-reader.ts';
 import {
   exampleLine,
@@ -12,17 +10,20 @@ import {
 } from './settings-table.ts';
 
 /** Prefixes that only this program uses: any unknown name with one is a mistake. */
-const OUR_PREFIXES = /^(?:FORMS_API|TARGET|SYNC|MARK|SHEETS|RECONCILE)_/i;
-
-/** Names of other programs that resemble ours. */
-const OF_OTHERS = /^(?:TARGET|DATADIR|LOGLEVEL|LOG_LEVELS)$/i;
+const OUR_PREFIXES = /^(?:FORMS_API|TARGET|SYNC|MARK|SHEETS|RECONCILE)_/;
 
 /** Docker Compose reads the same `.env`, and passes it to every container. */
 const OF_CONTAINERS = /^(?:(?:COMPOSE|DOCKER|NODE|POSTGRES|MYSQL|MARIADB|REDIS|LC)_\w+|LANG|TZ)$/;
 
+/** More typing mistakes than this make another name. */
+const MOST_SLIPS = 2;
+
+/** A name with one typing mistake for so many letters hardly belongs to another program. */
+const LETTERS_PER_SLIP = 10;
+
 /**
- * Variables that are not settings but were meant as one: any with our own prefixes, any in `.env`, and elsewhere one so close to a
- * long name of ours that it hardly belongs to another program. Values are never read.
+ * Variables that are not settings but were meant as one: any with our own prefixes, any in `.env`, and elsewhere one that is close to
+ * a long name of ours. Values are never read.
  */
 export function misspeltVariables(
   variables: ReadonlyMap<string, Variable>,
@@ -30,19 +31,19 @@ export function misspeltVariables(
 ): SettingMistake[] {
   const known = knownVariables(targets);
   return [...variables].flatMap(([name, { ours }]): SettingMistake[] => {
-    const isOurs = OUR_PREFIXES.test(name) || (ours && !OF_CONTAINERS.test(name));
     if (known.has(name)) return [];
-    const isTargets = /^TARGET_/i.test(name);
+    const near = closest(name.toUpperCase(), [...known.keys()]);
+    const slips = distance(name.toUpperCase(), near);
+    const isOurs = OUR_PREFIXES.test(name) || (ours && !OF_CONTAINERS.test(name));
+    if (!isOurs && slips > near.length / LETTERS_PER_SLIP) return [];
+    const isTargets = name.startsWith('TARGET_');
     const what = `is not a setting${isTargets ? ', nor one of a target in TARGETS' : ''}`;
-    const near = nearestName(name, known.keys()) ?? '';
-    const setting = known.get(near);
-    const isMeant = !OF_OTHERS.test(name) && slips(name.toUpperCase(), near) <= near.length / 6;
-    if (setting !== undefined && (isOurs || isMeant)) {
+    const setting = slips > MOST_SLIPS ? undefined : known.get(near);
+    if (setting !== undefined) {
       const message = `${what}: did you mean ${near}?`;
       return [{ variable: name, message, example: exampleLine(setting, near) }];
     }
-    if (!isOurs) return [];
-    if (looksLikeKey(name) || !/^\w+$/.test(name)) return [NO_NAME];
+    if (!/^[A-Z0-9_]+$/.test(name)) return [NO_NAME];
     const message = `${what}: correct the name, or remove this line`;
     const example = isTargets ? exampleLine('TARGETS', 'TARGETS') : `#${name}=`;
     return [{ variable: name, message, example }];
@@ -55,13 +56,6 @@ const NO_NAME: SettingMistake = {
   message: 'holds a line that does not begin with the name of a setting: correct or remove it',
   example: exampleLine('FORMS_API_URL', 'FORMS_API_URL'),
 };
-
-/** How many typing mistakes lie between two names. Two letters that changed places are one. */
-function slips(name: string, near: string): number {
-  const edits = distance(name, near);
-  const lettersOf = (text: string): string => text.split('').toSorted().join('');
-  return edits === 2 && lettersOf(name) === lettersOf(near) ? 1 : edits;
-}
 
 /** Every variable that is read, and its setting. */
 function knownVariables(targets: readonly string[]): Map<string, SettingName> {

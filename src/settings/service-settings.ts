@@ -1,4 +1,3 @@
-import { looksLikeKey } from '../base/key-like.ts';
 import { isLoopback, type Transport, transportTo } from '../base/transport.ts';
 import type { ProxySettings } from '../base/proxy.ts';
 import type { EmailSettings } from '../notify/mail.ts';
@@ -63,10 +62,6 @@ function requireGiven(reader: SettingsReader, name: SettingName, why: string): v
 /** The statuses that write-back sets and changes; null if it is off. */
 export function readRule(reader: SettingsReader): WriteBackRule | null {
   const [to, from] = [reader.read('MARK_STATUS'), reader.read('MARK_FROM')];
-  if (!reader.isGiven('MARK_STATUS') && reader.isGiven('MARK_FROM')) {
-    const message = 'is set, and MARK_STATUS is not, so no status is changed: set both or neither';
-    reader.complain('MARK_FROM', message);
-  }
   if (to === undefined) return null;
   if (from.includes(to)) {
     reader.complain(
@@ -129,19 +124,13 @@ function readMail(reader: SettingsReader): Omit<EmailSettings, 'to'> | undefined
   const needing = (['ALERT_EMAIL_TO', 'NOTIFY_NEW_EMAIL_TO'] as const).find((name) =>
     reader.isGiven(name),
   );
-  if (needing !== undefined)
-    requireGiven(reader, 'ALERT_SMTP_URL', `the mail server for ${needing}`);
-  else if (reader.isGiven('ALERT_SMTP_URL')) {
-    const why = 'without it or NOTIFY_NEW_EMAIL_TO, ALERT_SMTP_URL sends mail to no one';
-    requireGiven(reader, 'ALERT_EMAIL_TO', `${why}; to send none, remove ALERT_SMTP_URL`);
-  }
+  if (needing === undefined) return undefined;
+  requireGiven(reader, 'ALERT_SMTP_URL', `the mail server for ${needing}`);
   if (server === undefined) return undefined;
   if (from === undefined) {
-    if (needing !== undefined) {
-      const why =
-        'the user name in ALERT_SMTP_URL is not an e-mail address that could be used for it';
-      requireGiven(reader, 'ALERT_EMAIL_FROM', why);
-    }
+    const why =
+      'the user name in ALERT_SMTP_URL is not an e-mail address that could be used for it';
+    requireGiven(reader, 'ALERT_EMAIL_FROM', why);
     return undefined;
   }
   const isTrusted = isLoopback(server.host) || plaintextHosts(reader).has(server.host);
@@ -172,13 +161,10 @@ export function requireSafeTransport(
   target?: string,
 ): void {
   const allowed = plaintextHosts(reader);
-  const host = hosts.find((one) => !allowed.has(one));
-  if (host === undefined) return;
+  if (hosts.every((host) => allowed.has(host))) return;
   const permission =
-    host === '' || looksLikeKey(host)
-      ? ''
-      : `, or list ${host} in ALLOW_PLAINTEXT if only you use that network`;
-  for (const weakness of weaknesses) reader.complain(name, `${weakness}${permission}`, target);
+    'or list the host in ALLOW_PLAINTEXT if only you use the network between it and this machine';
+  for (const weakness of weaknesses) reader.complain(name, `${weakness}, ${permission}`, target);
 }
 
 /** Node's own switch that makes the whole process accept any certificate of any server. */

@@ -2,7 +2,6 @@ import { parseEnv } from 'node:util';
 import type { z } from 'zod';
 import { errorCode } from '../base/errors.ts';
 import { count, wordList } from '../base/format.ts';
-import { looksLikeKey } from '../base/key-like.ts';
 import type { SettingMistake } from '../base/errors.ts';
 import {
   exampleLine,
@@ -44,8 +43,6 @@ export class SettingsReader {
   readonly problems: SettingMistake[] = [];
   readonly variables = new Map<string, Variable>();
   readonly #readFile: ReadFile;
-  /** Each `_FILE` is read, and complained about, once, however many targets share it. */
-  readonly #files = new Map<string, string | undefined>();
 
   constructor(env: Environment, readFile: ReadFile) {
     this.#readFile = readFile;
@@ -60,10 +57,7 @@ export class SettingsReader {
     const given = this.#text(name, variable);
     if (given !== undefined) {
       const { data, error } = schema.safeParse(given);
-      const problem =
-        this.#complaintAboutApiKey(name, given) ??
-        error?.issues[0]?.message ??
-        complaintAboutKey(name, given);
+      const problem = this.#complaintAboutApiKey(name, given) ?? error?.issues[0]?.message;
       if (problem === undefined) return data as ValueOf<N>;
       this.#record(name, variable, problem);
     }
@@ -120,25 +114,18 @@ export class SettingsReader {
   }
 
   #fileText(name: SettingName, variable: string, path: string): string | undefined {
-    if (this.#files.has(variable)) return this.#files.get(variable);
-    let content: string | undefined;
     try {
-      content =
-        this.#readFile(path)
-          .replace(/^\uFEFF/, '')
-          .trim() || undefined;
-      if (content === undefined)
-        this.#record(name, variable, 'names an empty file: put the value into it');
+      const content = this.#readFile(path)
+        .replace(/^\uFEFF/, '')
+        .trim();
+      if (content !== '') return content;
+      this.#record(name, variable, 'names an empty file: put the value into it');
     } catch (error) {
       const code = errorCode(error) ?? 'unknown error';
-      this.#record(
-        name,
-        variable,
-        `names a file that cannot be read (${code}): check the path and this user's rights`,
-      );
+      const problem = `names a file that cannot be read (${code}): check the path and this user's rights`;
+      this.#record(name, variable, problem);
     }
-    this.#files.set(variable, content);
-    return content;
+    return undefined;
   }
 
   /** A blank in the environment cancels the value in .env. */
@@ -200,9 +187,3 @@ function linesWithoutEquals(text: string): number[] {
     .map((name) => Number(name.slice('line '.length)))
     .toSorted((a, b) => a - b);
 }
-
-/** The mistake of a value that may be a secret in a setting that has none. In messages, a name that matches no form or field is hidden. */
-const complaintAboutKey = (name: SettingName, value: string): string | undefined =>
-  settingOf(name).secret || settingOf(name).holdsIds || !looksLikeKey(value)
-    ? undefined
-    : 'holds what looks like a key or a password, and so is not shown';

@@ -38,8 +38,6 @@ export interface Setting {
   readonly example: string;
   /** Never shown, and may come from a file named by `<NAME>_FILE` (L15). */
   readonly secret?: true;
-  /** Contains IDs of forms and fields, which may look as random as a key. */
-  readonly holdsIds?: true;
   /** The heading above it and the settings that follow. */
   readonly heading?: string;
 }
@@ -96,7 +94,6 @@ export const SETTINGS = {
     default: '*',
     meaning: 'The forms to mirror: `*`, or form IDs or slugs separated by commas.',
     example: 'contact,job-application',
-    holdsIds: true,
   },
   TARGET_FIELDS: {
     schema: fieldList,
@@ -104,7 +101,6 @@ export const SETTINGS = {
     meaning:
       'The fields that may leave the source: field IDs, `<form>:<field ID>` for a field of one form, `<form>:*` for every field of a form, or `*` for every field of every form, including fields that only old answers have.',
     example: 'contact:*',
-    holdsIds: true,
   },
   TARGET_HISTORY: {
     schema: take.oneOf(['status', 'full']),
@@ -118,7 +114,6 @@ export const SETTINGS = {
     meaning:
       'The fields whose answers are stored as a keyed hash (needs `HASH_KEY`), written as in `TARGET_FIELDS`. You can still count and join them. It does not select fields.',
     example: 'field_1700000000002_email,job-application:*',
-    holdsIds: true,
   },
   HASH_KEY: {
     schema: take.secretOf(32, 'openssl rand -base64 32'),

@@ -15,8 +15,8 @@ export interface TargetSettings extends NamingSettings {
 }
 
 /**
- * All targets. `names`: undefined if there is one target without a name. Complains about two targets in one place, about a full
- * history that only spreadsheets would keep, and, if fields are required, about a target without them.
+ * All targets. `names`: undefined if there is one target without a name. Complains about two targets in one place, and, if fields
+ * are required, about a target without them.
  */
 export function readTargets(
   reader: SettingsReader,
@@ -39,12 +39,6 @@ export function readTargets(
     }
     return target;
   });
-  const full = targets.filter(({ history }) => history === 'full');
-  if (full.length > 0 && full.every(({ address }) => address.kind === 'google-sheets')) {
-    const variable = variableOf('TARGET_HISTORY', reader.sourceOf('TARGET_HISTORY', full[0]?.name));
-    const message = 'is full, and a spreadsheet keeps no history: remove this line';
-    reader.problems.push({ variable, message, example: `${variable}=status` });
-  }
   return targets;
 }
 

@@ -1,7 +1,6 @@
 import { CronExpressionParser } from 'cron-parser';
 import { z } from 'zod';
 import { wordList } from '../base/format.ts';
-import { looksLikeKey } from '../base/key-like.ts';
 import { AddressError, decoded, isLoopback, plainHost } from '../base/transport.ts';
 
 /*
@@ -27,38 +26,35 @@ export function parsed<T>(parse: (text: string) => T | undefined, message: strin
 /** Any text. */
 export const text = z.string();
 
-const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const UNITS_MS: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
 
-/** `30s`, `1m`, `6h`, `1d` (also `1.5h`) as whole milliseconds, from one second to a year. */
+/** `30s`, `1m`, `6h`, `1d` as milliseconds, from one second to a year. */
 export const duration = parsed((value) => {
-  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/i.exec(value) ?? [];
-  const ms = Math.round(Number(number) * UNITS_MS[unit.toLowerCase() as keyof typeof UNITS_MS]);
-  return Number.isNaN(ms) ? undefined : ms;
+  const [, number, unit = ''] = /^(\d+)([smhd])$/.exec(value) ?? [];
+  return number === undefined ? undefined : Number(number) * (UNITS_MS[unit] ?? 0);
 }, 'takes a number with a unit: 30s, 1m, 6h or 1d')
-  .refine((ms) => ms >= 1_000, 'is too short')
-  .refine((ms) => ms <= 366 * UNITS_MS.d, 'is longer than a year');
+  .refine((ms) => ms > 0, 'is too short')
+  .refine((ms) => ms <= 366 * 86_400_000, 'is longer than a year');
 
 /** A whole number within bounds. */
-export const wholeNumber = (min: number, max: number) =>
-  parsed((value) => {
-    const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
-    return number >= min && number <= max ? number : undefined;
-  }, `takes a whole number from ${min} to ${max}`);
+export const wholeNumber = (min: number, max: number) => {
+  const message = `takes a whole number from ${min} to ${max}`;
+  return z.coerce.number<string>(message).int(message).min(min, message).max(max, message);
+};
+
+const A_FRACTION = 'takes a number from 0 to 1, such as 0.2 for a fifth';
 
 /** A fraction: 0 to 1. */
-export const fraction = parsed((value) => {
-  const number = /^(\d+(\.\d*)?|\.\d+)$/.test(value) ? Number(value) : Number.NaN;
-  return number <= 1 ? number : undefined;
-}, 'takes a number from 0 to 1, such as 0.2 for a fifth');
+export const fraction = z.coerce.number<string>(A_FRACTION).min(0, A_FRACTION).max(1, A_FRACTION);
 
-const wordAmong =
-  <const T extends string>(words: readonly T[]) =>
-  (value: string): T | undefined =>
-    words.find((word) => word.toLowerCase() === value.toLowerCase());
-
-/** One of a few words, in any case. */
+/** One of a few words. */
 export const oneOf = <const T extends string>(words: readonly T[]) =>
-  parsed(wordAmong(words), `takes ${wordList(words, 'or')}`);
+  z.enum(words, `takes ${wordList(words, 'or')}`);
 
 /** Entries between commas, white space or line breaks, each once. */
 export const list = parsed((value) => {
@@ -74,9 +70,9 @@ export const listOf = <T>(read: (entry: string) => T | undefined, message: strin
     return found;
   });
 
-/** A list of some of these words, in any case. */
+/** A list of some of these words. */
 export const wordsOf = <const T extends string>(words: readonly T[]) =>
-  listOf(wordAmong(words), `takes ${wordList(words, 'or')}, with commas between them`);
+  list.pipe(z.array(z.enum(words, `takes ${wordList(words, 'or')}, with commas between them`)));
 
 /** A secret of at least `least` characters, because a shorter one can be found by trial and error. `command` makes a good one. */
 export const secretOf = (least: number, command: string) =>
@@ -147,20 +143,14 @@ export const pageAddress = parsed((value) => {
   return escaped.replace(/\/$/, '');
 }, 'is not the address of a page: write it whole, beginning with https://');
 
-/** As curl and others accept it: also only host and port. The host is shown. */
-export const proxyAddress = parsed((value) => {
-  const url = webUrl(value.includes('://') ? value : `http://${value}`);
-  return looksLikeKey(url?.hostname ?? '') ? undefined : url;
-}, 'is not the address of an http proxy: write http://host:port');
-
-/** A name or address of a host. A pasted URL is something else, and would allow nothing. */
-const HOST = /^[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?$|^[0-9a-f:]*:[0-9a-f:.]*$/;
+/** As curl and others accept it: also only host and port. */
+export const proxyAddress = parsed(
+  (value) => webUrl(/^[\w.-]+:\d+$/.test(value) ? `http://${value}` : value),
+  'is not the address of an http proxy: write http://host:port',
+);
 
 /** Hosts, in lower case. */
-export const hostList = listOf((entry) => {
-  const host = plainHost(entry);
-  return HOST.test(host) && !/^[^:]+:\d+$/.test(host) ? host : undefined;
-}, 'takes only names of hosts, without scheme, user and port');
+export const hostList = list.transform((entries) => entries.map(plainHost));
 
 /** Google's key: JSON, plain or in base64. Its content is checked when it is used. */
 export const googleKey = parsed((value) => {

@@ -1,5 +1,4 @@
 import { MirrorError, type SettingMistake } from '../base/errors.ts';
-import { looksLikeKey } from '../base/key-like.ts';
 import { settingLine } from '../base/printable.ts';
 import {
   entryOf,
@@ -146,18 +145,15 @@ function hashesAny({ field, form }: SettingName, settings: NamingSettings, known
   return forms.length === 0 || forms.some(isHashed);
 }
 
-/** A name in the settings that matches nothing, or hashes nothing. */
-export interface NameMistake extends SettingMistake {
-  /** The name as written in the setting, as far as people may see it (L15). */
-  readonly name: string;
-}
-
 /**
  * The mistakes in the names in the settings of `targets`, each once. A form that is gone from the source but that a target has is
  * known. So is a form with a new slug, if its first slug is bound to it.
  */
-export function mistakesIn(targets: readonly NamingSettings[], known: KnownNames): NameMistake[] {
-  const found = new Map<string, NameMistake>();
+export function mistakesIn(
+  targets: readonly NamingSettings[],
+  known: KnownNames,
+): SettingMistake[] {
+  const found = new Map<string, SettingMistake>();
   for (const name of targets.flatMap(namesIn)) {
     const { list, variable, text } = name;
     // One variable may serve several targets, each of which uses some of its names.
@@ -177,13 +173,13 @@ export function mistakesIn(targets: readonly NamingSettings[], known: KnownNames
 }
 
 /** The name in TARGET_HASH_FIELDS that matches nothing, so that answers to be hashed might be stored plain; null if there is none. */
-export function unhashed(settings: NamingSettings, known: KnownNames): NameMistake | null {
+export function unhashed(settings: NamingSettings, known: KnownNames): SettingMistake | null {
   const name = namesIn(settings).find((one) => one.list === 'hashFields' && !isKnown(one, known));
   return name === undefined ? null : unknown(name, known);
 }
 
 /** The mistake for a name that no form or field has. */
-function unknown(name: SettingName, known: KnownNames): NameMistake {
+function unknown(name: SettingName, known: KnownNames): SettingMistake {
   const { form, variable, list } = name;
   if (form !== null && formCalled(form, known) === undefined) {
     const what = `there is no such form: ${theForms(known.forms)}`;
@@ -196,11 +192,11 @@ function unknown(name: SettingName, known: KnownNames): NameMistake {
   );
 }
 
-/** Someone may have pasted a key there, and no form or field has such a name. */
-function mistakeOf({ variable, text }: SettingName, what: string, example: string): NameMistake {
-  const name = looksLikeKey(text) ? 'what looks like a key, and so is not shown' : text;
-  return { variable, name, message: `names ${name}, and ${what}`, example };
-}
+const mistakeOf = (
+  { variable, text }: SettingName,
+  what: string,
+  example: string,
+): SettingMistake => ({ variable, message: `names ${text}, and ${what}`, example });
 
 const MOST_NAMED = 10;
 

@@ -1,5 +1,5 @@
 import { type Clock, withinTime } from '../base/clock.ts';
-import { mistakeText, MirrorError } from '../base/errors.ts';
+import { mistakeText, MirrorError, type SettingMistake } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 import {
@@ -7,7 +7,6 @@ import {
   formNames,
   type KnownNames,
   mistakesIn,
-  type NameMistake,
   type NamingSettings,
   settingsById,
   slugReused,
@@ -32,7 +31,7 @@ export interface MirrorPlan {
    * Mistakes in the names in the settings that are certain: while a target does not answer, a name may belong to one of its forms.
    * The other forms continue (L12), but the mirror differs from the settings.
    */
-  readonly unmatched: readonly NameMistake[];
+  readonly unmatched: readonly SettingMistake[];
   readonly atMs: number;
   /** By form ID: since when every plan of this process has had the form. */
   readonly sinceMs: ReadonlyMap<string, number>;
@@ -253,7 +252,7 @@ export class Planner {
   }
 
   /** None while a target does not answer, because it may have these forms and fields. */
-  #mistakes(forms: readonly Form[]): NameMistake[] {
+  #mistakes(forms: readonly Form[]): SettingMistake[] {
     const { targets } = this.#options;
     const isCertain = targets.every(({ name }) => this.#known.has(name));
     return isCertain ? mistakesIn(targets, this.#names(forms)) : [];

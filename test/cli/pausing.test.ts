@@ -101,7 +101,7 @@ describe('pause and resume', () => {
     await run('sync');
     for (const command of ['pause', 'resume']) {
       const form = run([command, '--form', 'custommer-feedback']);
-      await expectMistake(form, 'Did you mean customer-feedback');
+      await expectMistake(form, 'There is no form');
       await expectMistake(run([command, '--target', 'x']), 'There is no target x');
     }
   });

@@ -171,7 +171,7 @@ describe('errors before sync begins', () => {
   });
 
   it.each([
-    ['sync --form custmer-feedback', {}, 'Did you mean customer-feedback?'],
+    ['sync --form custmer-feedback', {}, 'There is no form custmer-feedback: the forms are'],
     ['sync --target sheet', {}, 'There is no target sheet. The settings name: default.'],
     // A mistake in the command needs no response from the source.
     [

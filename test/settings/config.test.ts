@@ -42,8 +42,7 @@ describe('the defaults', () => {
     const env = Object.fromEntries(
       preset.filter((name) => !both.has(name)).map((name) => [name, settingOf(name).default ?? '']),
     );
-    // A rule for write-back is complete only with the status to set.
-    expect(problemsOf({ ...SOURCE, ...env, MARK_STATUS: 'DONE' })).toEqual([]);
+    expect(problemsOf({ ...SOURCE, ...env })).toEqual([]);
   });
 });
 
@@ -147,8 +146,7 @@ describe('values', () => {
   it.each([
     ['30s', 30_000],
     ['1d', 86_400_000],
-    ['1.5H', 5_400_000],
-    ['1500 ms', 1_500],
+    ['2h', 7_200_000],
   ])('SYNC_EVERY=%s is %d ms', (text, ms) => {
     const local = { ...SOURCE, FORMS_API_URL: 'http://127.0.0.1:4010/v1' };
     expect(load({ ...local, SYNC_EVERY: text }).schedule).toEqual({ everyMs: ms });
@@ -207,18 +205,17 @@ describe('values', () => {
       Buffer.from('{"client_email":"a@b","private_key":"xxx"}').toString('base64'),
     ],
     ['SYNC_CRON', '@hourly'],
-    ['LOG_LEVEL', 'DEBUG'],
   ])('%s=%s is accepted', (name, value) => {
     expect(problemsOf({ ...SOURCE, [name]: value })).toEqual([]);
   });
 
   it('has a Summary tab in a sheet unless it is switched off', () => {
     const summary = (text: string) => load({ ...SOURCE, SHEETS_SUMMARY: text }).google.summary;
-    expect([summary('TRUE'), summary('false'), summary('')]).toEqual([true, false, true]);
+    expect([summary('true'), summary('false'), summary('')]).toEqual([true, false, true]);
   });
 
-  it('statuses are accepted in any case and kept in the API’s', () => {
-    const config = load({ ...SOURCE, MARK_STATUS: 'done', MARK_FROM: 'new, In_Progress' });
+  it('statuses are those of the API', () => {
+    const config = load({ ...SOURCE, MARK_STATUS: 'DONE', MARK_FROM: 'NEW, IN_PROGRESS' });
     expect(config.rule).toEqual({ to: 'DONE', from: ['NEW', 'IN_PROGRESS'] });
   });
 });
@@ -283,7 +280,6 @@ describe('settings that depend on each other', () => {
 
   it('a write-back that would change no status is refused', () => {
     expect(onlyProblem({ MARK_STATUS: 'DONE', MARK_FROM: 'NEW, OLD' })).toContain('takes NEW,');
-    expect(onlyProblem({ MARK_FROM: 'NEW' })).toMatch(/^MARK_FROM is set, and MARK_STATUS is not/);
     expect(onlyProblem({ MARK_STATUS: 'DONE', MARK_FROM: 'NEW,DONE' })).toMatch(
       /^MARK_FROM holds DONE/,
     );
@@ -332,18 +328,6 @@ describe('several targets', () => {
       TARGET_B_URL: 'postgres://y:q@db.example.com/d?schema=t&sslmode=require',
     };
     expect(problemsOf({ ...SOURCE, ...apart })).toEqual([]);
-  });
-
-  it('report a history that no database keeps', () => {
-    const sheet = 'sheets:1AbC_d-EfGhIjKlMnOp';
-    const full = 'is full, and a spreadsheet keeps no history: remove this line';
-    const alone = { TARGET_URL: sheet, TARGET_HISTORY: 'full' };
-    expect(onlyProblem(alone)).toBe(`TARGET_HISTORY ${full}`);
-    const both = { TARGETS: 'sheet,db', TARGET_SHEET_URL: sheet };
-    expect(onlyProblem({ ...both, TARGET_SHEET_HISTORY: 'full' })).toBe(
-      `TARGET_SHEET_HISTORY ${full}`,
-    );
-    expect(problemsOf({ ...SOURCE, ...both, TARGET_HISTORY: 'full' })).toEqual([]);
   });
 
   it('report an unnamed mistake once', () => {

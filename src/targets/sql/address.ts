@@ -9,7 +9,6 @@ import {
   optionOf,
   plainHost,
   postgresTransport,
-  requireSpelling,
   serverUrl,
   transportTo,
   unsafe,
@@ -52,7 +51,6 @@ export function parseSqliteUrl(url: string): Address {
 /** Reads `postgres://…?schema=…`. Throws {@link AddressError}. */
 export function parsePostgresUrl(url: string): Address {
   const { parsed } = parseServerUrl(url);
-  requireSpelling(parsed, 'schema');
   const options = parsed.searchParams;
   const schema = options.get('schema') ?? 'public';
   // PostgreSQL would cut a longer name, and then not find it.
