@@ -164,24 +164,14 @@ function readBody({ body, contentType }: ApiRequest): { readonly [key: string]: 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 100;
 
-const DATE = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}([.,]\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
-
 const bound = z
-  .string()
-  .transform((text, context): number => {
-    // A `+` that was not percent-encoded arrives as a space.
-    const iso = text.replace(' ', '+');
-    // Here, a date-time without a zone is UTC, as a date is in the standard.
-    const ms = DATE.test(iso) ? Date.parse(/T[^Z+-]*$/.test(iso) ? `${iso}Z` : iso) : Number.NaN;
-    if (Number.isNaN(ms)) context.addIssue({ code: 'custom', message: 'must be an ISO 8601 date' });
-    return ms;
-  })
+  .union([z.iso.datetime({ offset: true, local: true }), z.iso.date()], 'must be an ISO 8601 date')
+  // Here, a date-time without a zone is UTC, as a date is in the standard.
+  .transform((iso) => Date.parse(/T[^Z+-]*$/.test(iso) ? `${iso}Z` : iso))
   .optional();
 
-const count = z
-  .string()
-  .regex(/^0*[1-9]\d{0,14}$/, 'must be a whole number from 1')
-  .transform(Number);
+const A_COUNT = 'must be a whole number from 1';
+const count = z.coerce.number<string>(A_COUNT).int(A_COUNT).positive(A_COUNT);
 
 const oneOf = <const T extends string>(words: readonly T[]) =>
   z.enum(words, `must be one of ${words.join(', ')}`).optional();

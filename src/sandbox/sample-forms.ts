@@ -5,7 +5,7 @@ import type { FieldDraft, SandboxField, SandboxForm } from './store.ts';
 type SampleField = FieldDraft & Pick<SandboxField, 'answer'>;
 
 /** A realistic form. */
-export interface SampleForm extends Pick<SandboxForm, 'name' | 'slug' | 'language'> {
+export interface SampleForm extends Pick<SandboxForm, 'name' | 'slug'> {
   readonly sections: readonly (readonly SampleField[])[];
   /** A field that its owner deleted: only older answers still have it. */
   readonly deleted: SampleField;
@@ -23,7 +23,6 @@ export const SAMPLE_FORMS: readonly SampleForm[] = [
     deleted: { label: 'Rodné příjmení', answer: ANSWERS.surname },
     name: 'Přihláška na pracovní pozici',
     slug: 'prihlaska-na-pozici',
-    language: 'cs',
     sections: [
       [
         { label: 'Jméno a příjmení', answer: ANSWERS.fullName, required: true },
@@ -44,7 +43,11 @@ export const SAMPLE_FORMS: readonly SampleForm[] = [
         { label: 'Odkaz na životopis', answer: ANSWERS.url },
         { label: 'Poznámka', answer: ANSWERS.remark },
         { label: 'Poznámka', answer: ANSWERS.remark },
-        { label: 'Souhlas se zpracováním osobních údajů', answer: ANSWERS.consent, required: true },
+        {
+          label: 'Souhlas se zpracováním osobních údajů',
+          answer: oneOf('Souhlasím'),
+          required: true,
+        },
       ],
     ],
   },
@@ -54,7 +57,6 @@ export const SAMPLE_FORMS: readonly SampleForm[] = [
     deleted: { label: 'Faxnummer', answer: ANSWERS.phone },
     name: 'Anmeldung Sommerfest & Workshops',
     slug: 'anmeldung-sommerfest',
-    language: 'de',
     sections: [
       [
         { label: 'Vorname', answer: ANSWERS.firstName, required: true },
@@ -83,7 +85,6 @@ export const SAMPLE_FORMS: readonly SampleForm[] = [
     deleted: { label: 'Which browser do you use?', answer: ANSWERS.text },
     name: 'Customer feedback 💬',
     slug: 'customer-feedback',
-    language: 'en',
     sections: [
       [
         { label: 'Your name', answer: ANSWERS.fullName },

@@ -47,12 +47,12 @@ interface Life {
 
 function addSampleForm(
   store: FormsStore,
-  { name, slug, language, deleted, isPaid, ...sample }: SampleForm,
+  { name, slug, deleted, isPaid, ...sample }: SampleForm,
   life: Life,
 ): void {
   const sections = [...sample.sections, [deleted]];
   const createdAtMs = life.firstMs - 3 * DAY_MS;
-  const form = store.addForm({ name, slug, language, sections, createdAtMs });
+  const form = store.addForm({ name, slug, sections, createdAtMs });
   const fields = fieldsOf(form);
   const remaining = fields.slice(0, -1);
   form.sections.pop();
@@ -62,7 +62,7 @@ function addSampleForm(
       formId: form.id,
       createdAt: submittedAtMs(number, life),
       status: statusAfter(number, life, isPaid),
-      data: () => sampleAnswers(answered, language, new Random(life.seed, number)),
+      data: () => sampleAnswers(answered, new Random(life.seed, number)),
     });
   }
 }

@@ -1,7 +1,7 @@
 import { MirrorError } from '../base/errors.ts';
 import type { Answers, Submission } from '../mirror/types.ts';
 import { Random } from './random.ts';
-import { type Answer, ANSWERS, type Language } from './sample-answers.ts';
+import { type Answer, ANSWERS } from './sample-answers.ts';
 
 /** A field as its form's owner made it. The API shows ID and label. */
 export interface SandboxField {
@@ -18,8 +18,6 @@ export interface SandboxForm {
   slug: string;
   name: string;
   readonly createdAtMs: number;
-  /** Language of its respondents; for sample answers. */
-  readonly language: Language;
   /** The fields of each. */
   readonly sections: SandboxField[][];
 }
@@ -119,7 +117,6 @@ export class FormsStore {
       slug: draft.slug ?? slugOf(draft.name),
       name: draft.name,
       createdAtMs: draft.createdAtMs ?? this.now(),
-      language: draft.language ?? 'en',
       sections: sections.map((some) => some.map((field) => this.#fieldOf(field))),
     };
     if (this.#forms.has(form.id) || this.formBySlug(form.slug))

@@ -48,7 +48,7 @@ function happen(store: FormsStore, random: Random): void {
   const form = random.pick(forms);
   const lot = random.next();
   if (lot < 0.55) {
-    store.insert({ formId: form.id, data: sampleAnswers(fieldsOf(form), form.language, random) });
+    store.insert({ formId: form.id, data: sampleAnswers(fieldsOf(form), random) });
     return;
   }
   const newest = store.byTime(form.id).slice(-DESK_SIZE);
@@ -68,12 +68,11 @@ const NEXT_STATUS: Readonly<Record<string, readonly string[]>> = {
   PAID: ['ARCHIVED'],
 };
 
-const ADDITIONS = { cs: ' (nepovinné)', de: ' (freiwillig)', en: ' (optional)' };
+const ADDITION = ' (optional)';
 
 /** Gives a field the label that its owner prefers now, or its earlier one. */
 function relabel(store: FormsStore, form: SandboxForm, random: Random): void {
   const { id, label } = random.pick(fieldsOf(form));
-  const addition = ADDITIONS[form.language];
-  const now = label.endsWith(addition) ? label.slice(0, -addition.length) : label + addition;
+  const now = label.endsWith(ADDITION) ? label.slice(0, -ADDITION.length) : label + ADDITION;
   store.relabelField(form.id, id, now);
 }
