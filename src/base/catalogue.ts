@@ -1,6 +1,6 @@
 /*
  * Every problem the program can report, one row each. Error codes, titles, remedies, exit codes, the times before a
- * notification, metrics and docs/reference/problems.md come from here.
+ * notification, metrics and docs/reference/problems.md come from here. docs/troubleshooting.md explains each.
  */
 
 interface CatalogueRow {
@@ -14,8 +14,6 @@ interface CatalogueRow {
   readonly graceMs: number | null;
   /** A few words: `The target is full`. */
   readonly title: string;
-  /** What the code means, for the reference. */
-  readonly meaning: string;
   /** What to do; null if the message says it, or if there is nothing to do. */
   readonly remedy: string | null;
 }
@@ -41,7 +39,6 @@ const ROWS = {
     severity: 'error',
     graceMs: 0,
     title: 'A setting is wrong',
-    meaning: 'A setting is missing, misspelled or invalid.',
     remedy: 'Correct the setting and restart. forms-mirror check lists all mistakes.',
   },
   OTHER_SCHEMA: {
@@ -49,7 +46,6 @@ const ROWS = {
     severity: 'error',
     graceMs: 0,
     title: 'Another build wrote the target',
-    meaning: 'A target was written by another build of forms-mirror; nothing in it was changed.',
     remedy: null,
   },
   USAGE: {
@@ -57,7 +53,6 @@ const ROWS = {
     severity: 'error',
     graceMs: null,
     title: 'Wrong usage',
-    meaning: 'A command was called with unknown arguments.',
     remedy: null,
   },
   FORMS_UNAUTHORIZED: {
@@ -65,7 +60,6 @@ const ROWS = {
     severity: 'error',
     graceMs: KEY_MS,
     title: 'The Forms API refuses the key',
-    meaning: 'The Forms API refused the key: wrong, revoked or missing.',
     remedy:
       'Set a valid FORMS_API_KEY and restart, or restore the key. Nothing is lost until then.',
   },
@@ -74,8 +68,6 @@ const ROWS = {
     severity: 'error',
     graceMs: OUTAGE_MS,
     title: 'The Forms API refuses a request',
-    meaning:
-      'The Forms API refused a request (400, 404, 409 or another 4xx), or answered with a redirect, which is not followed: the key is never sent to another address.',
     remedy: CHECK,
   },
   FORMS_FAILED: {
@@ -84,8 +76,6 @@ const ROWS = {
     retryable: true,
     graceMs: OUTAGE_MS,
     title: 'The Forms API fails',
-    meaning:
-      'The Forms API did not answer (wrong host, network down, too slow), kept failing after all retries (5xx or 429), or its responses did not match its documentation: HTML, cut short, or the same page for every page number.',
     remedy: 'The next run tries again. If this lasts, run forms-mirror check.',
   },
   RUN_INCOMPLETE: {
@@ -94,8 +84,6 @@ const ROWS = {
     retryable: true,
     graceMs: REPAIR_MS,
     title: 'Not proven complete',
-    meaning:
-      'The source gave no proof that nothing was missed: the list changed too much, hides submissions, or shows some twice. In a spreadsheet: people moved rows or deleted columns during a write.',
     remedy: 'The submissions that were read are stored. The next run tries again.',
   },
   FORM_GONE: {
@@ -103,7 +91,6 @@ const ROWS = {
     severity: 'warning',
     graceMs: 0,
     title: 'Gone at the source',
-    meaning: 'The form no longer exists at the source. Its table stays.',
     remedy:
       'If it was deleted on purpose, there is nothing to do: its rows stay. If not, check that the key belongs to the right workspace.',
   },
@@ -112,7 +99,6 @@ const ROWS = {
     severity: 'warning',
     graceMs: 0,
     title: 'Deletions are held',
-    meaning: 'More rows disappeared than MAX_DELETE_FRACTION allows. None was marked deleted.',
     remedy: null,
   },
   SLUG_REUSED: {
@@ -120,8 +106,6 @@ const ROWS = {
     severity: 'error',
     graceMs: 0,
     title: 'A slug names another form now',
-    meaning:
-      'A slug in the settings now belongs to another form than before. Nothing of that other form is copied.',
     remedy:
       'In the settings, replace the slug with the ID of the form that you mean, and restart. forms-mirror forms lists the IDs.',
   },
@@ -130,7 +114,6 @@ const ROWS = {
     severity: 'warning',
     graceMs: null,
     title: 'Paused',
-    meaning: 'A person paused the form or the target. Nothing is written until it is resumed.',
     remedy: null,
   },
   TARGET_UNREACHABLE: {
@@ -139,7 +122,6 @@ const ROWS = {
     retryable: true,
     graceMs: OUTAGE_MS,
     title: 'The target does not answer',
-    meaning: 'The target did not answer.',
     remedy:
       'The next run tries again. If this lasts, check that the target is up: forms-mirror check tries it.',
   },
@@ -148,7 +130,6 @@ const ROWS = {
     severity: 'error',
     graceMs: OUTAGE_MS,
     title: 'The target denies access',
-    meaning: 'The target refused access: wrong password, missing right, unwritable file.',
     remedy: null,
   },
   TARGET_BUSY: {
@@ -157,7 +138,6 @@ const ROWS = {
     retryable: true,
     graceMs: null,
     title: 'Another run writes to the form',
-    meaning: 'Another run is writing to this form in this target, or took it over.',
     remedy: null,
   },
   TARGET_FULL: {
@@ -165,7 +145,6 @@ const ROWS = {
     severity: 'error',
     graceMs: OUTAGE_MS,
     title: 'The target is full',
-    meaning: 'The target is full: disk, or cells of a spreadsheet.',
     remedy: 'Make room in the target. The next run continues where this one stopped.',
   },
   TARGET_FAILED: {
@@ -174,7 +153,6 @@ const ROWS = {
     retryable: true,
     graceMs: OUTAGE_MS,
     title: 'The target fails',
-    meaning: 'The target refused or broke a write for another reason.',
     remedy: null,
   },
   COPY_OUTDATED: {
@@ -183,8 +161,6 @@ const ROWS = {
     retryable: true,
     graceMs: REREAD_MS,
     title: 'The copy must be read again',
-    meaning:
-      'The copy is not as the mirror left it, or not as the settings want it: rows, columns or tables are missing or were changed, or the rows were stored with other fields, other hashed fields or another HASH_KEY.',
     remedy:
       'There is nothing to do: the next run reads everything again. To do it now: forms-mirror sync.',
   },
@@ -193,8 +169,6 @@ const ROWS = {
     severity: 'warning',
     graceMs: 0,
     title: 'The copy was missing and had to be filled again',
-    meaning:
-      'The copy was missing and had to be filled again from the source. Deleted submissions, history and the list of erased submissions are lost. Shown for seven days.',
     remedy:
       'If it was removed by mistake, restore a backup of the target and run forms-mirror sync --full. Run forms-mirror forget again for submissions that were erased on request.',
   },
@@ -203,8 +177,6 @@ const ROWS = {
     severity: 'warning',
     graceMs: OUTAGE_MS,
     title: 'A clock was wrong',
-    meaning:
-      'The last change of the copy is dated in the future: the clock of the machine that wrote it was ahead, or the clock of this one is behind.',
     remedy:
       'Set the clocks of all machines that run forms-mirror. Nothing is lost: until that time, new changes are dated just after the last one.',
   },
@@ -214,7 +186,6 @@ const ROWS = {
     // Repeated only when more are rejected.
     graceMs: 0,
     title: 'Submissions were rejected',
-    meaning: 'The target could not store some submissions. It stores all others.',
     remedy: "The form's page on the status page lists their IDs with the reason for each.",
   },
   WRITE_BACK_REFUSED: {
@@ -222,7 +193,6 @@ const ROWS = {
     severity: 'warning',
     graceMs: null,
     title: 'Status changes were refused',
-    meaning: 'The source refused to change the status of some submissions.',
     remedy:
       "The form's page on the status page lists their IDs with the reason for each. Compare MARK_STATUS and MARK_FROM with what the source allows.",
   },
@@ -232,8 +202,6 @@ const ROWS = {
     retryable: true,
     graceMs: SILENCE_MS,
     title: 'Stale',
-    meaning:
-      'No run has ended, and no poll has found the form unchanged, for longer than the schedule explains.',
     remedy:
       'Check that start is running, or the timer that runs sync. If start has ended, its log says why: start it again.',
   },
@@ -243,8 +211,6 @@ const ROWS = {
     retryable: true,
     graceMs: OUTAGE_MS,
     title: 'The queue does not work',
-    meaning:
-      'The queue (Redis or PostgreSQL) did not answer, refused access, may drop jobs (Redis needs maxmemory-policy noeviction), or did not start a poll on time. Or another process uses the embedded queue in DATA_DIR.',
     remedy: 'Check the server in QUEUE_URL. Work resumes by itself when it is back.',
   },
   DATA_DIR: {
@@ -252,7 +218,6 @@ const ROWS = {
     severity: 'error',
     graceMs: OUTAGE_MS,
     title: 'Failures cannot be recorded',
-    meaning: 'DATA_DIR cannot be written, so a failure that no target records might go unnoticed.',
     remedy: 'Give this user the right to write the folder, and make sure that its disk has room.',
   },
   CANCELLED: {
@@ -261,7 +226,6 @@ const ROWS = {
     retryable: true,
     graceMs: null,
     title: 'Stopped',
-    meaning: 'The process was asked to stop, or another worker took over. It finished its batch.',
     remedy: null,
   },
   INTERNAL: {
@@ -269,7 +233,6 @@ const ROWS = {
     severity: 'error',
     graceMs: 0,
     title: 'A defect of the program',
-    meaning: 'A defect in this program. Please report it.',
     remedy: 'This is a defect: please report it with the log around it.',
   },
 } as const satisfies Record<string, CatalogueRow>;

@@ -251,7 +251,7 @@ function messageOf(members: readonly News[], nowMs: number): Omit<Message, 'link
   }
   const { message, remedy, command } = sighting.problem;
   const isError = members.some((each) => each.sighting?.problem.level === 'error');
-  const all = [PROBLEMS[code].meaning, ...list, 'The status page says what to do about each.'];
+  const all = [...list, 'The status page says what to do about each.'];
   return {
     level: isError ? 'error' : 'warning',
     headline: `${start} ${incident.toldMs === null ? '' : 'still: '}${what}`,

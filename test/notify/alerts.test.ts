@@ -232,7 +232,7 @@ describe('problems of single forms', () => {
       '300 warning DELETIONS_HELD 11 forms: Deletions are held',
     ]);
     const { body } = life.messages[1]!.message;
-    expect(body[1]).toMatch(/^They are: Form 1 → db, .* Form 10 → db, and 1 other\.$/);
+    expect(body[0]).toMatch(/^They are: Form 1 → db, .* Form 10 → db, and 1 other\.$/);
   });
 });
 

@@ -76,16 +76,16 @@ function problems(): string[] {
     graceMs === null && remedy === null;
   const rows = all
     .filter(([, row]) => !isEnd(row))
-    .map(([code, { scope, retryable, meaning, remedy }]) => [
+    .map(([code, { scope, retryable, title, remedy }]) => [
       `\`${code}\``,
       scope,
-      meaning,
+      title,
       plain(remedy ?? 'The message says what to do.'),
       retryable ? 'yes' : 'no',
     ]);
   const ends = all
     .filter(([, row]) => isEnd(row))
-    .map(([code, { meaning }]) => [`\`${code}\``, meaning]);
+    .map(([code, { title }]) => [`\`${code}\``, title]);
   const notices = Object.entries(NOTICES).map(([code, [meaning, remedy]]) => [
     `\`${code}\``,
     meaning,
@@ -94,11 +94,11 @@ function problems(): string[] {
   return [
     'Logs, messages of commands, `sync --json`, `status --json`, the status page and the metrics carry these codes. A message may add details, such as a command for its form.',
     '## Problems',
-    'The scope says what a problem is about. "Retried" means that the mirror tries again by itself and may succeed without your help.',
-    table(['code', 'scope', 'meaning', 'what to do', 'retried'], rows),
+    'The scope says what a problem is about. "Retried" means that the mirror tries again by itself and may succeed without your help. [Troubleshooting](../troubleshooting.md) explains each problem.',
+    table(['code', 'scope', 'title', 'what to do', 'retried'], rows),
     '## Early ends',
     'A run or a command ended early, and the mirror has no problem. The message says what to do, if anything.',
-    table(['code', 'meaning'], ends),
+    table(['code', 'title'], ends),
     '## Notices',
     'A person changed something in a target, or the target may contain more than the settings allow. Runs continue, except with `ID_COLUMN_DELETED`.',
     table(['code', 'meaning', 'what to do'], notices),

@@ -58,7 +58,7 @@ const WELL = judge(factsOf());
 
 /** A problem as in the catalog. */
 export function problem(code: ProblemCode, changes: Partial<Problem> = {}): Problem {
-  const message = PROBLEMS[code].meaning;
+  const message = PROBLEMS[code].title;
   return problemOf({ code, message, sinceMs: NOW - 12 * MINUTE }, changes);
 }
 
