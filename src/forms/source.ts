@@ -63,8 +63,6 @@ const FORM_ROUNDS = 2;
 export class Source {
   /** Requests so far, including retries. */
   requests = 0;
-  /** Lists may be requested newest first. */
-  maySort = true;
   readonly concurrency: number;
   readonly signal: AbortSignal;
   readonly #http: FormsHttp;
@@ -297,15 +295,13 @@ export class Source {
   /** A page of a list, newest first if the source can sort; an empty page if the list has become shorter. */
   async #sorted(query: ListQuery, page: number, signal: AbortSignal): Promise<Listed> {
     try {
-      return await this.#list(query, page, { isSorted: this.maySort, signal });
+      return await this.#list(query, page, { isSorted: true, signal });
     } catch (error) {
       const isRefused = error instanceof FormsApiError && error.status === 400;
       // The list became shorter during a request, and this server refuses a page beyond the last one.
       if ((isRefused || isGone(error)) && page > 1)
         return { items: [], total: 0, totalPages: page - 1, limit: PAGE, serverMs: null };
-      if (!isRefused || !this.maySort) throw error;
-      this.maySort = false;
-      return this.#sorted(query, page, signal);
+      throw error;
     }
   }
 

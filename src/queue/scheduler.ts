@@ -44,11 +44,8 @@ export async function keepSchedule(context: QueueContext): Promise<void> {
 export async function pollNow(context: QueueContext): Promise<void> {
   const queue = queueFor(context, 'poll');
   const before = await queue.getJob(POLL);
-  const state = await before?.getState();
-  // If a worker takes or ends it at this moment, BullMQ refuses both calls, and the poll runs anyway.
-  if (state === 'delayed') await before?.promote().catch(() => undefined);
-  // The store has lost its place in the queue, and would never begin it.
-  if (state === 'unknown') await queue.remove(POLL).catch(() => undefined);
+  // If a worker takes or ends it at this moment, BullMQ refuses, and the poll runs anyway.
+  if (await before?.isDelayed()) await before?.promote().catch(() => undefined);
   await queue.add(POLL, {}, { ...jobOptions(context.timings), jobId: POLL });
 }
 

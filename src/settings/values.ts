@@ -111,16 +111,10 @@ const webUrl = (value: string): URL | undefined => {
 /** The address of an API, without a slash at its end: https, or http for a loopback host. */
 export const apiAddress = parsed((value) => {
   const url = webUrl(value);
-  if (url === undefined) return undefined;
-  if (url.username !== '' || url.password !== '')
-    throw new AddressError('holds a user name or password: the address takes none');
-  if (/[?#]/.test(value)) throw new AddressError('must end before any ? or #');
-  if (url.protocol === 'http:' && !isLoopback(url.hostname))
-    throw new AddressError(
-      'is plain http: others could read the traffic; write https:// (http is for a loopback host only)',
-    );
-  return value.replace(/\/+$/, '');
-}, 'is not a web address: write it whole, beginning with https://');
+  const isSafe = url?.protocol === 'https:' || isLoopback(url?.hostname ?? '');
+  const isBare = url?.username === '' && url.password === '' && !/[?#]/.test(value);
+  return isSafe && isBare ? value.replace(/\/+$/, '') : undefined;
+}, 'is not the address of an API: write it whole, beginning with https:// (http:// is for a loopback host only), without user name, password, ? and #');
 
 /** An API on this machine. */
 export const localAddress = apiAddress.refine(

@@ -109,7 +109,7 @@ describe('an address beyond this machine', () => {
     ).toEqual([]);
     // The API key is sent nowhere in plain text.
     const api = { FORMS_API_URL: 'http://forms:4010/v1', ALLOW_PLAINTEXT: 'forms' };
-    expect(complaints(api)).toEqual([expect.stringContaining('is plain http')]);
+    expect(complaints(api)).toEqual([expect.stringContaining('is not the address of an API')]);
   });
 
   it('L15: is never repeated with its user, password or path', () => {
