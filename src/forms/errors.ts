@@ -53,22 +53,18 @@ const TOO_LARGE =
  */
 const FAILURES: readonly (readonly [RegExp, words: string, remedy: string, retryable: boolean])[] =
   [
-    // undici gives up if the proxy answers CONNECT with another status than 200.
-    [/^ECONNREFUSED$|^UND_ERR_ABORTED$/, 'refuses connections', REACH, true],
-    [/^(?:ENOTFOUND|EAI_AGAIN)$/, 'cannot be found (DNS)', REACH, true],
     // It took minutes, and would take minutes again.
     [/^TOTAL_TIMEOUT$/, 'takes too long to answer', REACH, false],
-    [/TIMEOUT|^ETIMEDOUT$|^E(?:HOST|NET)/, 'does not answer', REACH, true],
     [
-      /CERT|SELF_SIGNED|^UNABLE_TO_|PRX_TLS/,
-      'shows a TLS certificate that is not accepted',
+      /CERT|SELF_SIGNED|^UNABLE_TO_|TLS|^ERR_SSL_|^EPROTO$/,
+      'has no TLS that is accepted',
       TRUST,
       false,
     ],
-    [/^ERR_SSL_|^EPROTO$|^ERR_TLS_/, 'does not speak https', TRUST, false],
     [/MAX_SIZE$|^ERR_BUFFER_TOO_LARGE$/, 'answers with more than 64 MiB', TOO_LARGE, false],
   ];
-const BROKEN = [null, 'broke the connection off', REACH, true] as const;
+/** Any other, such as ECONNREFUSED, ENOTFOUND, or UND_ERR_ABORTED for a proxy that refuses CONNECT. */
+const NO_ANSWER = [null, 'gives no whole answer', REACH, true] as const;
 
 /** A request without a complete response: an error of undici, of Node's sockets, of zlib or of our own timeout. */
 export function transportError(
@@ -77,7 +73,7 @@ export function transportError(
   { base, proxy }: { readonly base: BaseUrl; readonly proxy: ProxySettings | undefined },
 ): FormsApiError {
   const code = errorCode(error) ?? (error instanceof Error ? error.name : typeof error);
-  const [, words, remedy, retryable] = FAILURES.find(([of]) => of.test(code)) ?? BROKEN;
+  const [, words, remedy, retryable] = FAILURES.find(([of]) => of.test(code)) ?? NO_ANSWER;
   const host = proxy === undefined ? base.host : `${base.host} or the proxy ${proxy.url.host}`;
   const settings = `FORMS_API_URL${proxy === undefined ? '' : ', HTTPS_PROXY and NO_PROXY'}`;
   return new FormsApiError('FORMS_FAILED', request, {

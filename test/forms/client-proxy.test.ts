@@ -26,11 +26,11 @@ const answering = (text: string): Promise<ConnectProxy> => startProxy(() => ({ t
 
 describe('a proxy that refuses the connection', () => {
   it.each([
-    ['502 Bad Gateway', 'refuses connections'],
-    ['407 Who', 'refuses connections'],
+    ['502 Bad Gateway', 'gives no whole answer'],
+    ['407 Who', 'gives no whole answer'],
     // It would lead elsewhere.
-    ['302 Found\r\nLocation: http://evil.test/', 'refuses connections'],
-    ['', 'broke the connection off'],
+    ['302 Found\r\nLocation: http://evil.test/', 'gives no whole answer'],
+    ['', 'gives no whole answer'],
   ])('is reported with what to do: %j', async (answer, words) => {
     await using proxy = await answering(answer === '' ? '' : `HTTP/1.1 ${answer}\r\n\r\n`);
     const [error, attempts] = await failureThrough(through(proxy.host));
@@ -65,7 +65,7 @@ describe('a proxy that intercepts connections', () => {
     await using proxy = await startProxy(() => ({ port: listener.port }));
     const [error, attempts] = await failureThrough(through(proxy.host));
     expect(error.message).toContain(
-      `forms.test or the proxy ${proxy.host} shows a TLS certificate that is not accepted`,
+      `forms.test or the proxy ${proxy.host} has no TLS that is accepted`,
     );
     expect(attempts).toBe(1);
     expect(server.requests).toHaveLength(0);
