@@ -167,11 +167,11 @@ const checkQueue: Check = async ({ config: { queueUrl: url, dataDir }, clock, lo
  */
 const checkReceivers =
   (isTest: boolean): Check =>
-  async ({ config: { notify, proxy }, clock }) => {
+  async ({ config: { notify, proxy } }) => {
     const receivers = receiversOf(notify, proxy && fetchWithProxy(proxy));
     const found = receivers.map(async (receiver): Promise<Finding> => {
       if (!isTest) return fine(`go to ${receiver.name}`);
-      const problem = await sendTest(receiver, notify, clock);
+      const problem = await sendTest(receiver, notify);
       const message = `${receiver.name}: ${problem ?? 'The test message was accepted.'}`;
       return { ok: problem === null, message };
     });

@@ -3,7 +3,6 @@ import type { App } from '../app.ts';
 import { SettingsError, toMirrorError } from '../base/errors.ts';
 import { fetchWithProxy } from '../base/proxy.ts';
 import { Watch } from '../health/collect.ts';
-import type { CountQuery } from '../mirror/port.ts';
 import { openNotifier } from '../notify/notifier.ts';
 import { formsIn, LISTED, reading } from '../sync/target.ts';
 import type { FormDetails } from '../web/form-page.ts';
@@ -44,7 +43,6 @@ export async function serve(host: Host, app: App, onOpen: (url: string) => void)
     ...config.notify,
     ...(config.proxy && { fetch: fetchWithProxy(config.proxy) }),
     dataDir,
-    newAnswers: (target, formId, range) => countNewAnswers(app, target, formId, range),
     clock,
     logger,
   });
@@ -69,19 +67,6 @@ export async function serve(host: Host, app: App, onOpen: (url: string) => void)
   watch.start((report) => void notifier.look(report));
   onOpen(server.url);
   if (!signal.aborted) await once(signal, 'abort');
-}
-
-async function countNewAnswers(app: App, name: string, formId: string, range: CountQuery) {
-  const target = await app.target(name);
-  const counts = await reading(target, formId, (form) => form.counts(range, 'millisecond'));
-  const found = (counts ?? []).filter(({ fromMs }) => fromMs !== null);
-  return {
-    count: found.reduce((sum, each) => sum + each.count, 0),
-    newestMs: found.reduce<number | null>(
-      (newest, { fromMs }) => Math.max(newest ?? 0, fromMs ?? 0),
-      null,
-    ),
-  };
 }
 
 async function readDetails(

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PROBLEMS } from '../base/catalogue.ts';
 import { type Clock, hasPassed } from '../base/clock.ts';
-import { count, plural, span } from '../base/format.ts';
+import { plural, span } from '../base/format.ts';
 import { type Problem, type Report, problemOf } from '../health/report.ts';
 import { problemCode } from '../health/problem-facts.ts';
 import type { Due, Feed } from './channel.ts';
@@ -32,7 +32,6 @@ const incidentSchema = z.object({
   target: z.string().nullable(),
   /** From the last message about it; before the first, from the latest report. */
   code: problemCode,
-  title: z.string(),
   /** Submissions of the form that the target rejected: the lowest number since the last message. */
   rejected: z.number(),
   fromMs: z.number(),
@@ -85,7 +84,7 @@ export class Alerts implements Feed {
     return [...kinds]
       .filter(([kind]) => hasPassed(this.#sentMs.get(kind) ?? 0, GROUP_MS, nowMs))
       .map(([kind, members]) => ({
-        content: { ...messageOf(members, nowMs), link: this.#link, atMs: nowMs },
+        content: { ...messageOf(members, nowMs), link: this.#link },
         taken: () => {
           for (const { id, incident, sighting } of members) {
             if (sighting === null) delete this.kept[id];
@@ -98,8 +97,8 @@ export class Alerts implements Feed {
 }
 
 /** What an incident records of a problem. */
-const shown = ({ form, target, problem: { code, title }, rejected }: Sighting) => {
-  return { form, target, code, title, rejected };
+const shown = ({ form, target, problem: { code }, rejected }: Sighting) => {
+  return { form, target, code, rejected };
 };
 
 const kindOf = ({ incident, sighting }: News): string =>
@@ -214,9 +213,8 @@ function seenIn({ problems, source, queue, targets, forms }: Report) {
 /** Rejected submissions do not make a form unhealthy, but people are notified of them. */
 function rejection(rejected: number): Problem[] {
   if (rejected === 0) return [];
-  const title = plural(rejected, 'rejected submission');
-  const message = `The target could not store ${count(rejected)} of the submissions. It stores all others.`;
-  return [problemOf({ code: 'ROWS_REJECTED', message, sinceMs: null }, { title })];
+  const message = `The target could not store ${plural(rejected, 'submission')}. It stores all others.`;
+  return [problemOf({ code: 'ROWS_REJECTED', message, sinceMs: null })];
 }
 
 /** How many forms are named; the status page shows all. */
@@ -228,33 +226,31 @@ const nameOf = ({ incident: { form, target } }: News): string => {
 };
 
 /** A message about one subject, or about several forms with the same problem. */
-function messageOf(members: readonly News[], nowMs: number): Omit<Message, 'link' | 'atMs'> {
+function messageOf(members: readonly News[], nowMs: number): Omit<Message, 'link'> {
   const [first] = members as [News];
   const { incident, sighting } = first;
   const isOne = members.length === 1;
   const ids = new Set(members.map((each) => each.incident.form?.id));
   const start = `forms-mirror, ${isOne ? nameOf(first) : plural(ids.size, 'form')}:`;
-  const { code, title } = sighting?.problem ?? incident;
-  const what = isOne ? title : PROBLEMS[code].title;
-  const names = members.slice(0, MOST_NAMED).map(nameOf);
-  const others = members.length - names.length;
-  const rest = others === 0 ? '' : `, and ${plural(others, 'other')}`;
-  const list = isOne ? [] : [`They are: ${names.join(', ')}${rest}.`];
+  const { title } = PROBLEMS[sighting?.problem.code ?? incident.code];
+  const names = members.slice(0, MOST_NAMED).map(nameOf).join(', ');
+  const list = isOne ? [] : [members.length > MOST_NAMED ? `${names}, …` : `${names}.`];
   if (sighting === null) {
     const lasted = members.map(({ incident: { fromMs, goneMs } }) => (goneMs ?? nowMs) - fromMs);
     const longest = `${isOne ? '' : 'up to '}${span(Math.max(...lasted))}`;
     return {
       level: 'ok',
-      headline: `${start} resolved after ${longest} (was: ${what})`,
+      headline: `${start} resolved after ${longest} (was: ${title})`,
       body: list,
     };
   }
   const { message, remedy, command } = sighting.problem;
   const isError = members.some((each) => each.sighting?.problem.level === 'error');
-  const all = [...list, 'The status page says what to do about each.'];
   return {
     level: isError ? 'error' : 'warning',
-    headline: `${start} ${incident.toldMs === null ? '' : 'still: '}${what}`,
-    body: isOne ? [message, remedy, command].filter((part) => part !== null) : all,
+    headline: `${start} ${incident.toldMs === null ? '' : 'still: '}${isOne ? sighting.problem.title : title}`,
+    body: isOne
+      ? [message, remedy, command].filter((part) => part !== null)
+      : [...list, 'The status page says what to do about each.'],
   };
 }

@@ -1,7 +1,5 @@
-import type { z } from 'zod';
-import { type Clock, hasPassed, withinTime } from '../base/clock.ts';
+import { type Clock, hasPassed } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
-import type { JsonFile } from '../health/records.ts';
 import type { Report } from '../health/report.ts';
 import type { Message } from './message.ts';
 
@@ -13,59 +11,53 @@ export interface Attempt {
   readonly problem: string | null;
 }
 
-/** Where messages go: a webhook, a mailbox, or a monitoring service. */
-export interface Receiver<Content = Message> {
-  /** For people: `webhook (Slack, hooks.slack.com)`. */
-  readonly name: string;
+/** Where messages go: a webhook or a mailbox. */
+export interface Receiver {
   /** The setting that it comes from. */
   readonly setting: string;
+  /** For people: `ALERT_WEBHOOK_URL (hooks.slack.com)`. */
+  readonly name: string;
   /** Tries once; `signal` ends the try early. Never rejects. */
-  send(content: Content, signal: AbortSignal): Promise<Attempt>;
+  send(message: Message, signal: AbortSignal): Promise<Attempt>;
 }
 
-/** Whether a setting names a receiver of new answers only. */
-export const isForNews = (setting: string): boolean => setting.startsWith('NOTIFY_NEW_');
-
 /** A message to send now. */
-export interface Due<Content = Message> {
-  readonly content: Content;
+export interface Due {
+  readonly content: Message;
   /** Called when it has arrived. */
   readonly taken: () => void;
 }
 
 /** Decides what a channel sends. */
-export interface Feed<Content = Message> {
+export interface Feed {
   /** The state that must survive a restart, as JSON. */
   readonly kept: unknown;
   /** Everything that is due according to this report, the most urgent first. Called again after each attempt. */
-  due(report: Report): readonly Due<Content>[] | Promise<readonly Due<Content>[]>;
+  due(report: Report): readonly Due[];
 }
 
 /** How a channel works. */
 export interface ChannelOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The longest pause after failed attempts. */
-  readonly maxRestMs: number;
-  /** Stores the state of the feed; undefined: it is not stored. */
-  readonly record?: JsonFile<z.ZodUnknown>;
+  /** Stores the state of the feed. */
+  readonly record: (kept: unknown) => Promise<void>;
+  /** Ends the attempt in progress, and all further ones. */
+  readonly signal: AbortSignal;
 }
 
-/** The first pause after a failed attempt. It doubles with each, so that a server does not take them for an attack. */
-const REST_MS = 10_000;
-/** How long a stop waits for the attempt in progress. */
-export const STOP_MS = 2_000;
+/** The first and the longest pause after a failed attempt. It doubles with each, so that a server does not take them for an attack. */
+const [REST_MS, MAX_REST_MS] = [10_000, 5 * 60_000];
 
 /**
  * Sends one message after the other, and blocks nothing. There is no queue of messages: the feed is asked for each report and after
  * each attempt. So a problem that ended before its message arrived is not mentioned, and a message that was not accepted is tried
  * again as long as its problem lasts.
  */
-export class Channel<Content = Message> {
-  readonly #receiver: Receiver<Content>;
-  readonly #feed: Feed<Content>;
+export class Channel {
+  readonly #receiver: Receiver;
+  readonly #feed: Feed;
   readonly #options: ChannelOptions;
-  readonly #stopping = new AbortController();
   /** Attempts that failed since the last message was accepted, and when the last one did. */
   #failures = 0;
   #failedAtMs = 0;
@@ -75,7 +67,7 @@ export class Channel<Content = Message> {
   #report: Report | undefined;
   #problem: string | null = null;
 
-  constructor(receiver: Receiver<Content>, feed: Feed<Content>, options: ChannelOptions) {
+  constructor(receiver: Receiver, feed: Feed, options: ChannelOptions) {
     [this.#receiver, this.#feed, this.#options] = [receiver, feed, options];
   }
 
@@ -100,17 +92,10 @@ export class Channel<Content = Message> {
     return this.#sending;
   }
 
-  /** Waits a moment for the attempt in progress. Never rejects. */
-  async stop(): Promise<void> {
-    await withinTime(this.#sending, STOP_MS, this.#options.clock);
-    this.#stopping.abort();
-    await this.#sending;
-  }
-
   async #sendAll(): Promise<void> {
-    const { signal } = this.#stopping;
+    const { signal } = this.#options;
     while (this.#report !== undefined && !signal.aborted) {
-      const due = await this.#feed.due(this.#report);
+      const due = this.#feed.due(this.#report);
       await this.#record();
       if (due.length === 0) this.#failures = 0;
       // In turn, because a message that is refused again and again must not hold up the others.
@@ -134,7 +119,7 @@ export class Channel<Content = Message> {
     const text = JSON.stringify(kept);
     if (text === this.#recorded) return;
     try {
-      await this.#options.record?.write(kept);
+      await this.#options.record(kept);
       this.#recorded = text;
     } catch (error) {
       // The report says that DATA_DIR cannot be written.
@@ -143,9 +128,8 @@ export class Channel<Content = Message> {
   }
 
   #isResting(): boolean {
-    const { clock, maxRestMs } = this.#options;
-    const ms = Math.min(REST_MS * 2 ** (this.#failures - 1), maxRestMs);
-    return this.#failures > 0 && !hasPassed(this.#failedAtMs, ms, clock.now());
+    const ms = Math.min(REST_MS * 2 ** (this.#failures - 1), MAX_REST_MS);
+    return this.#failures > 0 && !hasPassed(this.#failedAtMs, ms, this.#options.clock.now());
   }
 
   /** Logs once, not for each attempt. */

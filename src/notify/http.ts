@@ -7,15 +7,9 @@ export type Fetch = typeof globalThis.fetch;
 const TIMEOUT_MS = 10_000;
 
 /**
- * healthchecks.io answers 200 `OK (not found)` for an unknown check (https://healthchecks.io/docs/http_api/), Uptime Kuma's push
- * monitor `{"ok":false}`.
- */
-const NOT_KNOWN = /^OK \(not found\)|"ok"\s*:\s*false/;
-
-/**
  * A POST of `json`, or a GET without it. Resolves to why it failed, as part of a sentence; null: it was accepted. Does not follow a
- * redirect, which would send the message to an address that is not in the settings. Reads the beginning of the body only for a GET:
- * for a POST the status is enough, and a body that never ends must not cause a message to be sent twice.
+ * redirect, which would send the message to an address that is not in the settings. Does not read the body: the status is enough,
+ * and a body that never ends must not cause a message to be sent twice.
  */
 export async function request(
   fetch: Fetch,
@@ -38,12 +32,8 @@ export async function request(
       redirect: 'manual',
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
     });
-    const reader = body?.getReader();
-    const { value } = json === undefined && reader ? await reader.read() : {};
-    await reader?.cancel().catch(() => undefined);
-    if (!ok) return `${host} answers ${status}`;
-    const text = Buffer.from(value ?? []).toString('utf8');
-    return NOT_KNOWN.test(text) ? `${host} does not know the address` : null;
+    await body?.cancel().catch(() => undefined);
+    return ok ? null : `${host} answers ${status}`;
   } catch {
     return `${host} cannot be reached`;
   }

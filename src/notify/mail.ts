@@ -1,9 +1,9 @@
 import type { SendMailOptions, Transporter } from 'nodemailer';
 import { errorCode, safeText } from '../base/errors.ts';
-import { exact, plural } from '../base/format.ts';
+import { plural } from '../base/format.ts';
 import { printable } from '../base/printable.ts';
-import { type Receiver, isForNews } from './channel.ts';
-import type { Message } from './message.ts';
+import type { Receiver } from './channel.ts';
+import { type Message, SIGNS } from './message.ts';
 
 /** A mail server, according to ALERT_SMTP_URL. */
 export interface SmtpServer {
@@ -38,7 +38,7 @@ export function mail(setting: string, settings: EmailSettings): Receiver {
   const addresses = plural(to.length, 'address', 'addresses');
   return {
     setting,
-    name: `e-mail${isForNews(setting) ? ' for new answers' : ''} (${host}, to ${addresses})`,
+    name: `${setting} (${host}, ${addresses})`,
     async send(message, signal) {
       try {
         const transporter = await open(server);
@@ -71,8 +71,6 @@ async function open(server: SmtpServer): Promise<Transporter> {
     greetingTimeout: TIMEOUT_MS,
     socketTimeout: TIMEOUT_MS,
     dnsTimeout: TIMEOUT_MS,
-    disableFileAccess: true,
-    disableUrlAccess: true,
   });
 }
 
@@ -89,24 +87,19 @@ function reasonOf(error: unknown): string {
     : `refuses the message (${code}, ${responseCode})`;
 }
 
-const MARKS = { error: 'Failed: ', warning: 'Attention: ', ok: 'OK: ', info: '' } as const;
-
 function mailOf(message: Message, { from, to }: EmailSettings): SendMailOptions {
-  const { level, headline, body, link, atMs } = message;
-  const what = printable(headline).replace(/^forms-mirror[,:] /, '');
+  const { level, headline, body, link } = message;
   const parts = [
     `${printable(headline)}.`,
     ...body.map(printable),
     ...(link === null ? [] : [`${link.title}: ${link.url}`]),
-    `-- \nforms-mirror, ${exact(atMs)}`,
   ];
   return {
     from,
     to: [...to],
-    subject: safeText(`[forms-mirror] ${MARKS[level]}${what}`, MAX_SUBJECT),
-    date: new Date(atMs),
+    subject: safeText(`${SIGNS[level]} ${printable(headline)}`, MAX_SUBJECT),
     text: `${parts.join('\n\n')}\n`,
     // RFC 3834, 5: keeps automatic responders from answering.
-    headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
+    headers: { 'Auto-Submitted': 'auto-generated' },
   };
 }

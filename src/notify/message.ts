@@ -14,19 +14,16 @@ export interface Message {
   /** Paragraphs of sentences: what happened, to which forms, what to do; may be empty. The last one may be a command line. */
   readonly body: readonly string[];
   readonly link: { readonly title: string; readonly url: string } | null;
-  /** Since the epoch. */
-  readonly atMs: number;
 }
 
 /** A test message that a person asked for. */
-export const testMessage = (atMs: number, link: Message['link']): Message => ({
+export const testMessage = (link: Message['link']): Message => ({
   level: 'info',
   headline: 'forms-mirror: a test',
   body: [
     'A person sent this message to see whether it arrives. Nothing is wrong, and there is nothing to do.',
   ],
   link,
-  atMs,
 });
 
 /** The link to the status page; null if STATUS_URL is not set. */

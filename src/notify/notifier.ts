@@ -1,14 +1,14 @@
-import type { Clock } from '../base/clock.ts';
+import { type Clock, withinTime } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import type { DataDir } from '../health/data-dir.ts';
 import type { Report } from '../health/report.ts';
 import { Alerts } from './alerts.ts';
-import { Channel, type Receiver, isForNews } from './channel.ts';
-import { heartbeat, HEARTBEAT_MS, monitor } from './heartbeat.ts';
+import { Channel, type Receiver } from './channel.ts';
+import { Heartbeat } from './heartbeat.ts';
 import type { Fetch } from './http.ts';
 import { type EmailSettings, mail } from './mail.ts';
 import { pageLink, testMessage } from './message.ts';
-import { type CountNewAnswers, NewAnswers } from './new-answers.ts';
+import { NewAnswers } from './new-answers.ts';
 import { webhook } from './webhook.ts';
 
 /** The receivers of notifications; undefined: none. */
@@ -27,65 +27,58 @@ export interface NotifierOptions extends NotifySettings {
   readonly fetch?: Fetch | undefined;
   /** Stores the deliveries, so that they survive a restart. */
   readonly dataDir: Pick<DataDir, 'deliveries'>;
-  readonly newAnswers: CountNewAnswers;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** See {@link openNotifier}. No call rejects. */
-export interface Notifier {
-  /** Why messages or the heartbeat are not delivered, as sentences; null if they are. */
-  readonly deliveryProblem: string | null;
-  /** Compares a report on fresh readings with the deliveries, and resolves when the news was tried. */
-  look(report: Report): Promise<void>;
-  /** Waits a moment for messages in progress. */
-  stop(): Promise<void>;
-}
-
-/** The longest time between two tries for a receiver that is away. */
-const MAX_REST_MS = 5 * 60_000;
+/** How long a stop waits for the attempts in progress. */
+export const STOP_MS = 2_000;
 
 /**
  * Notifies people of problems in the report, of their end, and of new answers. Remembers its deliveries, so that a restart sends
- * nothing twice; after a crash it may repeat a message, but loses none. Never delays its caller, nor one channel another. Never
+ * nothing twice; after a crash it may repeat a message, but loses none. Never delays its caller, nor one channel another. No call
  * rejects.
  */
-export async function openNotifier(options: NotifierOptions): Promise<Notifier> {
-  const { heartbeatUrl, statusUrl, dataDir, newAnswers, clock, logger } = options;
-  const { receivers, fetch = globalThis.fetch } = options;
-  // Drops the records of a receiver that is no longer set up: old problems that it was sent must not end in a message.
-  for (const [setting, to] of Object.entries(receivers))
-    if (to === undefined)
-      await dataDir.deliveries
-        .of(setting)
-        .remove()
-        .catch(() => undefined);
-  const messages = receiversOf(options, fetch).map(async (receiver) => {
-    const { setting } = receiver;
-    const record = dataDir.deliveries.of(setting);
-    const kept = await record.read().catch((error: unknown) => {
-      const text = 'The record of notifications cannot be read; a new one is begun.';
-      logger.warn({ err: error, setting }, text);
-    });
-    const feed = isForNews(setting)
-      ? new NewAnswers(kept, newAnswers, clock)
+export async function openNotifier(options: NotifierOptions) {
+  const { heartbeatUrl, statusUrl, dataDir, clock, logger } = options;
+  const { fetch = globalThis.fetch } = options;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const opening = receiversOf(options, fetch).map(async (receiver) => {
+    const record = dataDir.deliveries.of(receiver.setting);
+    // If it cannot be read, the report says that, and a message may be repeated.
+    const kept = await record.read().catch(() => null);
+    const feed = receiver.setting.startsWith('NOTIFY_NEW_')
+      ? new NewAnswers(kept, clock)
       : new Alerts(kept, pageLink(statusUrl), clock);
-    return new Channel(receiver, feed, { clock, logger, maxRestMs: MAX_REST_MS, record });
+    const write = (state: unknown): Promise<void> => record.write(state);
+    return new Channel(receiver, feed, { clock, logger, signal, record: write });
   });
-  const opened = await Promise.all(messages);
-  const channels: Pick<Channel, 'look' | 'stop' | 'problem'>[] = [...opened];
-  if (heartbeatUrl !== undefined) {
-    const calls = heartbeat(clock, () => opened.some(({ isBehind }) => isBehind));
-    // Once the monitoring service is back, it must not wait longer than for the next call.
-    const how = { clock, logger, maxRestMs: HEARTBEAT_MS };
-    channels.push(new Channel(monitor(heartbeatUrl, fetch), calls, how));
-  }
+  const channels = await Promise.all(opening);
+  const heartbeat =
+    heartbeatUrl && new Heartbeat({ url: heartbeatUrl, fetch, clock, logger, signal });
+  let looking: Promise<unknown> = Promise.resolve();
   return {
-    get deliveryProblem() {
-      return channels.flatMap(({ problem }) => problem ?? []).join(' ') || null;
+    /** Why messages or the heartbeat are not delivered, as sentences; null if they are. */
+    get deliveryProblem(): string | null {
+      const problems = [...channels, heartbeat].flatMap((each) => each?.problem ?? []);
+      return problems.join(' ') || null;
     },
-    look: async (report) => void (await Promise.all(channels.map((each) => each.look(report)))),
-    stop: async () => void (await Promise.all(channels.map((each) => each.stop()))),
+
+    /** Compares a report on fresh readings with the deliveries, and resolves when the news was tried. */
+    async look(report: Report): Promise<void> {
+      const isBehind = channels.some((channel) => channel.isBehind);
+      const looks = channels.map((channel) => channel.look(report));
+      looking = Promise.all([...looks, heartbeat?.look(report, isBehind)]);
+      await looking;
+    },
+
+    /** Waits a moment for messages in progress. */
+    async stop(): Promise<void> {
+      await withinTime(looking, STOP_MS, clock);
+      stopping.abort();
+      await looking;
+    },
   };
 }
 
@@ -96,9 +89,8 @@ const TEST_LIMIT_MS = 60_000;
 export async function sendTest(
   receiver: Receiver,
   { statusUrl }: NotifySettings,
-  clock: Clock,
 ): Promise<string | null> {
-  const message = testMessage(clock.now(), pageLink(statusUrl));
+  const message = testMessage(pageLink(statusUrl));
   const { problem } = await receiver.send(message, AbortSignal.timeout(TEST_LIMIT_MS));
   return problem;
 }

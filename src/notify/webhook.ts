@@ -1,5 +1,5 @@
 import { safeText } from '../base/errors.ts';
-import { type Receiver, isForNews } from './channel.ts';
+import type { Receiver } from './channel.ts';
 import { type Fetch, request } from './http.ts';
 import { type Message, SIGNS, defused, plainText } from './message.ts';
 
@@ -40,7 +40,7 @@ export function webhook(setting: string, url: URL, fetch: Fetch): Receiver {
   const isTeams = TEAMS.test(url.hostname);
   return {
     setting,
-    name: `webhook${isForNews(setting) ? ' for new answers' : ''} (${isTeams ? 'Microsoft Teams, ' : ''}${url.host})`,
+    name: `${setting} (${url.host})`,
     async send(message, signal) {
       const body = isTeams ? teamsCard(message) : { text: plainText(message) };
       const why = await request(fetch, url, signal, body);

@@ -71,7 +71,7 @@ describe('check', () => {
     const check = await expectEnd(
       run('check', receivers),
       0,
-      '✓ notifications: go to e-mail (smtp.example.com, to 2 addresses)\n',
+      '✓ notifications: go to ALERT_EMAIL_TO (smtp.example.com, 2 addresses)\n',
       '✓ heartbeat: goes to hc-ping.example.com while nothing has failed\n',
     );
     expect(check.stdout).not.toContain('S3CRET');
@@ -98,7 +98,9 @@ describe('check', () => {
     ]);
     // Once, because a person waits for the result.
     expect(webhook.requests.length).toBe(1);
-    expect(smtp.mails.map(({ heads }) => heads.get('subject'))).toEqual(['[forms-mirror] a test']);
+    expect(smtp.mails.map(({ heads }) => heads.get('subject'))).toEqual([
+      '🔵 forms-mirror: a test',
+    ]);
   });
 
   it('--alert exits 2 if no receiver is set', async () => {

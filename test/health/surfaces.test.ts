@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { PROBLEMS, type ProblemCode } from '../../src/base/catalogue.ts';
 import { exact } from '../../src/base/format.ts';
+import { silentLogger } from '../../src/base/logger.ts';
 import { statusLines } from '../../src/cli/status.ts';
 import { judge } from '../../src/health/judge.ts';
 import { describeForm } from '../../src/health/mirror-words.ts';
 import type { FormReport, HealthState, Report } from '../../src/health/report.ts';
 import { Alerts } from '../../src/notify/alerts.ts';
-import { heartbeat } from '../../src/notify/heartbeat.ts';
+import { Heartbeat } from '../../src/notify/heartbeat.ts';
 import { plainText } from '../../src/notify/message.ts';
 import { formMain } from '../../src/web/form-page.ts';
 import { Metrics } from '../../src/web/metrics.ts';
@@ -178,9 +179,17 @@ describe.each(Object.entries(CONDITIONS))('%s', (_name, one) => {
     expect(messages.join('')).toContain(code === null ? '' : word);
   });
 
-  it('stops the heartbeat only if something has failed', () => {
-    const calls = heartbeat(new TestClock(NOW), () => false);
-    expect(calls.due(report)).toHaveLength(state === 'failed' ? 0 : 1);
+  it('stops the heartbeat only if something has failed', async () => {
+    let calls = 0;
+    const heartbeat = new Heartbeat({
+      url: new URL('https://hc.example.com/x'),
+      fetch: async () => new Response(String(calls++)),
+      clock: new TestClock(NOW),
+      logger: silentLogger,
+      signal: new AbortController().signal,
+    });
+    await heartbeat.look(report, false);
+    expect(calls).toBe(state === 'failed' ? 0 : 1);
   });
 
   it('has its word on the Mirror tab, if the tab can know it', () => {

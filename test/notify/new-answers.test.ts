@@ -5,7 +5,7 @@ import { type FormReport, NO_CLAIM } from '../../src/health/report.ts';
 import { openNotifier } from '../../src/notify/notifier.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { TestClock } from '../support/test-clock.ts';
-import { NOW, form, report, target, time } from './reports.ts';
+import { NOW, form, report, target } from './reports.ts';
 import type { PostedMessage } from './webhook-receiver.ts';
 
 const SHEET = 'https://docs.google.com/spreadsheets/d/x#gid=1';
@@ -13,7 +13,7 @@ const SHEET = 'https://docs.google.com/spreadsheets/d/x#gid=1';
 const newDataDir = (): DataDir => new DataDir(scratchFolder('notify'));
 
 /** A mirror of one form in a sheet, and a team that gets messages about new answers. */
-async function open() {
+async function open(rows = 2) {
   const dataDir = newDataDir();
   const posts: PostedMessage[] = [];
   let isLost = false;
@@ -21,10 +21,7 @@ async function open() {
     posts.push(JSON.parse(body) as PostedMessage);
     return isLost ? Promise.reject(new TypeError('fetch failed')) : Promise.resolve(new Response());
   };
-  const rows: number[] = [-100, -50];
-  let [atS, runAtS, counted] = [0, 0, 0];
   const clock = new TestClock();
-  clock.now = () => NOW + atS * 1_000;
   const start = () =>
     openNotifier({
       receivers: { NOTIFY_NEW_URL: new URL('https://hooks.example.com/new') },
@@ -32,12 +29,6 @@ async function open() {
       dataDir,
       clock,
       logger: silentLogger,
-      newAnswers: (_target, _form, { fromMs, toMs }) => {
-        counted++;
-        const newer = rows.map((s) => NOW + s * 1_000).filter((ms) => ms >= fromMs && ms < toMs);
-        const newestMs = newer.length === 0 ? null : Math.max(...newer);
-        return Promise.resolve({ count: newer.length, newestMs });
-      },
     });
   const mirror = {
     posts,
@@ -45,19 +36,11 @@ async function open() {
     loseResponses: (now: boolean): void => void (isLost = now),
     rows,
     notifier: await start(),
-    get counted() {
-      return counted;
-    },
-    /** A run that ends `s` seconds after the beginning and has stored rows created at those times. */
-    run(s: number, ...created: number[]): void {
-      rows.push(...created);
-      [atS, runAtS] = [s, s];
-    },
-    async look(s = atS, changes: Partial<FormReport> = {}): Promise<void> {
-      atS = s;
-      const lastRun = { ...form(0).lastRun!, endedAt: time(runAtS) };
-      const claim = { ...NO_CLAIM, submissionsAsOf: time(runAtS) };
-      const shown = form(0, { url: SHEET, rows: rows.length, lastRun, claim, ...changes });
+    /** `s` seconds after the beginning, the form has this many more rows. */
+    async look(s: number, more = 0, changes: Partial<FormReport> = {}): Promise<void> {
+      clock.now = () => NOW + s * 1_000;
+      mirror.rows += more;
+      const shown = form(0, { url: SHEET, rows: mirror.rows, ...changes });
       await mirror.notifier.look(report({ forms: [shown] }));
     },
     async restart(): Promise<void> {
@@ -75,65 +58,53 @@ async function open() {
 describe('new answers', () => {
   it('are one message per form, three minutes after the first, with a link and without an answer', async () => {
     const mirror = await open();
-    await mirror.look();
-    mirror.run(60, 50, 55);
-    await mirror.look();
-    mirror.run(120, 110);
-    await mirror.look();
+    await mirror.look(0);
+    await mirror.look(60, 2);
+    await mirror.look(120, 1);
     await mirror.look(239);
     expect(mirror.texts).toEqual([]);
     await mirror.look(240);
     expect(mirror.posts).toEqual([{ text: `🔵 3 new answers to Form 0. ${SHEET}` }]);
     await mirror.look(600);
     expect(mirror.texts).toHaveLength(1);
-    mirror.run(700, 650);
-    await mirror.look(700, { url: null });
-    await mirror.look(900, { url: null });
+    await mirror.look(700, 1, { url: null });
+    await mirror.look(900, 0, { url: null });
     expect(mirror.texts[1]).toBe('🔵 1 new answer to Form 0. The table is form_0, in target db.');
   });
 
-  it('are not announced for a first copy, nor if they were restored or have an earlier date', async () => {
+  it('are not announced for a first copy', async () => {
     const mirror = await open();
-    for (const s of [0, 60, 120]) {
-      mirror.run(s, s, s - 1);
-      await mirror.look(s, { claim: NO_CLAIM });
-    }
+    for (const s of [0, 60, 120]) await mirror.look(s, 2, { claim: NO_CLAIM });
     await mirror.look(180);
-    mirror.run(200, -1_000, 30);
-    await mirror.look(200);
     await mirror.look(900);
     expect(mirror.texts).toEqual([]);
   });
 
-  it('dated in the future are never announced, and hide no others', async () => {
+  it('are not submissions that were deleted, restored or erased', async () => {
     const mirror = await open();
-    mirror.rows.push(10 * 365 * 86_400);
-    await mirror.look();
-    mirror.run(60, 50);
-    await mirror.look();
-    await mirror.look(240);
+    await mirror.look(0);
+    await mirror.look(10, -1, { deletedRows: 1 });
+    await mirror.look(200, 0, { deletedRows: 1 });
+    await mirror.look(210, 1);
+    await mirror.look(400, -1);
+    await mirror.look(600, 1);
+    await mirror.look(800);
+    // The last one came after an erasure.
     expect(mirror.texts).toEqual([`🔵 1 new answer to Form 0. ${SHEET}`]);
-    mirror.run(300);
-    await mirror.look();
-    await mirror.look(600);
-    expect(mirror.texts).toHaveLength(1);
   });
 
   it('of a form that was empty are announced from the first on', async () => {
-    const mirror = await open();
-    mirror.rows.length = 0;
-    await mirror.look();
-    mirror.run(60, 50);
-    await mirror.look();
+    const mirror = await open(0);
+    await mirror.look(0);
+    await mirror.look(60, 1);
     await mirror.look(240);
     expect(mirror.texts).toHaveLength(1);
   });
 
   it('are announced once across a restart; after a crash they may be announced twice, but not never', async () => {
     const mirror = await open();
-    await mirror.look();
-    mirror.run(60, 50);
-    await mirror.look();
+    await mirror.look(0);
+    await mirror.look(60, 2);
     await mirror.restart();
     await mirror.look(70);
     await mirror.look(250);
@@ -143,9 +114,8 @@ describe('new answers', () => {
     await mirror.look(600);
     expect(mirror.texts).toHaveLength(1);
     // The message was delivered, but the response and the process are lost.
-    mirror.run(700, 650);
     mirror.loseResponses(true);
-    await mirror.look(700);
+    await mirror.look(700, 1);
     await mirror.look(900);
     mirror.loseResponses(false);
     await mirror.restart();
@@ -157,29 +127,35 @@ describe('new answers', () => {
     expect(mirror.texts).toHaveLength(delivered);
   });
 
-  it('come from the first target that has the form, and are not announced while it cannot be read', async () => {
-    const asked: string[] = [];
+  it('are those of the first target that has the form, and wait while it cannot be read', async () => {
+    const posts: PostedMessage[] = [];
+    const fetch = (_url: URL, { body }: { body: string }): Promise<Response> => {
+      posts.push(JSON.parse(body) as PostedMessage);
+      return Promise.resolve(new Response());
+    };
+    const clock = new TestClock(NOW);
     const notifier = await openNotifier({
       receivers: { NOTIFY_NEW_URL: new URL('https://hooks.example.com/new') },
+      fetch: fetch as unknown as typeof globalThis.fetch,
       dataDir: newDataDir(),
-      clock: new TestClock(NOW),
+      clock,
       logger: silentLogger,
-      newAnswers: (name) => {
-        asked.push(name);
-        if (name === 'sheet') return Promise.reject(new Error('away'));
-        return Promise.resolve({ count: 0, newestMs: NOW });
-      },
     });
-    const targets = [target({ name: 'sheet' }), target({ name: 'db' })];
-    const two = [form(0, { target: 'sheet' }), form(0), form(1)];
-    const look = (changes = {}) => notifier.look(report({ targets, forms: two, ...changes }));
-    await look({ targets: [target({ name: 'sheet', isReadable: false, readAt: null }), target()] });
-    expect(asked).toEqual(['db']);
-    await look();
-    expect(asked).toEqual(['db', 'sheet']);
-    // L12: a target that fails holds up no other.
-    await look({ forms: [form(0, { target: 'sheet' }), form(2)] });
-    expect(asked).toEqual(['db', 'sheet', 'sheet', 'db']);
+    const look = async (s: number, [sheet, db]: readonly number[], isReadable = true) => {
+      clock.now = () => NOW + s * 1_000;
+      const targets = [target({ name: 'sheet', isReadable }), target({ name: 'db' })];
+      const forms = [form(0, { target: 'sheet', rows: sheet! }), form(0, { rows: db! })];
+      await notifier.look(report({ targets, forms }));
+    };
+    await look(0, [5, 7]);
+    // The other target has it first, and has more rows.
+    await look(10, [5, 8]);
+    for (const s of [20, 300]) await look(s, [6, 8], false);
+    expect(posts).toEqual([]);
+    for (const s of [310, 500]) await look(s, [6, 8]);
+    expect(posts.map(({ text }) => text)).toEqual([
+      '🔵 1 new answer to Form 0. The table is form_0, in target sheet.',
+    ]);
     await notifier.stop();
   });
 });
