@@ -177,7 +177,7 @@ export class App implements AsyncDisposable {
     for (const { target, address, form, code } of kept?.runs ?? []) {
       if (code !== 'SLUG_REUSED') continue;
       if (!places.some((place) => place.form.id === form.id && place.target === target))
-        await this.#keep(this.dataDir.runs.of(target, address, form.id).remove());
+        await this.#keep(this.dataDir.runs.remove([target, address, form.id]));
     }
   }
 

@@ -25,7 +25,7 @@ export function healthSources(
     readTarget: (name) => app.content(name),
     queue: running && (() => running.queue.status()),
     plan: () => app.planner.planned,
-    files: async () => ({ kept: await dataDir.kept(), problem: await dataDir.problem() }),
+    files: () => dataDir.facts(),
     isChosen: (target, form) => app.planner.isChosen(target, form),
     nextPollMs: (afterMs) => nextRunMs(config.schedule, afterMs),
   };

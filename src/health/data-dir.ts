@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { PROBLEMS } from '../base/catalogue.ts';
 import { errorCode, isAbort, type MirrorError } from '../base/errors.ts';
 import type { RunReport } from '../sync/run-form.ts';
-import { type JsonFile, Records } from './records.ts';
+import { Records } from './records.ts';
 import { problemCode, type ProblemFacts, problemFactsSchema } from './problem-facts.ts';
 
 /*
@@ -44,13 +44,19 @@ export interface Kept {
   readonly source: z.infer<typeof keptSource> | null;
 }
 
+/** The failures, and why they cannot be recorded or read; null if they can. */
+export interface FileFacts {
+  readonly kept: Kept;
+  readonly problem: ProblemFacts | null;
+}
+
 /** Room for a failure, a log of the queue and a batch. */
 const LEAST_ROOM_BYTES = 1_048_576;
 
 /** Reads and writes reject with the system's error. */
 export class DataDir {
   readonly #path: string;
-  readonly #source: JsonFile<typeof keptSource>;
+  readonly #source: Records<typeof keptSource>;
   readonly #copies: Records<typeof keptCopy>;
   /** By target, address and form ID. */
   readonly runs: Records<typeof keptRun>;
@@ -59,7 +65,7 @@ export class DataDir {
 
   constructor(path: string) {
     this.#path = path;
-    this.#source = new Records(join(path, 'source'), keptSource).of();
+    this.#source = new Records(join(path, 'source'), keptSource);
     this.runs = new Records(join(path, 'failures'), keptRun);
     this.#copies = new Records(join(path, 'copies'), keptCopy);
     this.deliveries = new Records(join(path, 'deliveries'), z.unknown());
@@ -68,35 +74,36 @@ export class DataDir {
   /** Records a failed run into the target at this address, or removes the record after a run that did not fail. */
   async noteRun(report: RunReport, address: string): Promise<void> {
     const { target, form, outcome, endedAtMs } = report;
-    const file = this.runs.of(target, address, form.id);
-    if (outcome === 'ok' || outcome === 'held' || outcome === 'incomplete') return file.remove();
+    const key = [target, address, form.id];
+    if (outcome === 'ok' || outcome === 'held' || outcome === 'incomplete')
+      return this.runs.remove(key);
     if (outcome !== 'failed' && outcome !== 'gone') return;
-    const before = await file.read();
+    const before = await this.runs.read(key);
     const sinceMs = before?.outcome === outcome ? before.sinceMs : endedAtMs;
-    await file.write({ ...report, address, outcome, sinceMs });
+    await this.runs.write(key, { ...report, address, outcome, sinceMs });
   }
 
   /** Records that the source did not list its forms; null: it did. */
   async noteSource(failure: MirrorError | null, atMs: number): Promise<void> {
-    if (failure === null) return this.#source.remove();
+    if (failure === null) return this.#source.remove([]);
     if (isAbort(failure) || PROBLEMS[failure.code].scope !== 'source') return;
-    const before = await this.#source.read();
+    const before = await this.#source.read([]);
     const { code, message } = failure;
-    await this.#source.write({ code, message, sinceMs: before?.sinceMs ?? atMs, atMs });
+    await this.#source.write([], { code, message, sinceMs: before?.sinceMs ?? atMs, atMs });
   }
 
   /** Records that the target at this address has a form, once a run has brought it up to date. */
   async noteCopy({ target, form, outcome }: RunReport, address: string): Promise<void> {
-    const file = this.#copies.of(target, address, form.id);
-    if ((outcome !== 'ok' && outcome !== 'held') || (await file.read()) !== null) return;
-    await file.write({ target, address, formId: form.id, refilledAtMs: null });
+    const key = [target, address, form.id];
+    if ((outcome !== 'ok' && outcome !== 'held') || (await this.#copies.read(key)) !== null) return;
+    await this.#copies.write(key, { target, address, formId: form.id, refilledAtMs: null });
   }
 
   /** Records that the target at this address no longer has a form that it had. False: it never had it. */
   async noteLoss(target: string, address: string, formId: string, atMs: number): Promise<boolean> {
-    const file = this.#copies.of(target, address, formId);
-    if ((await file.read()) === null) return false;
-    await file.write({ target, address, formId, refilledAtMs: atMs });
+    const key = [target, address, formId];
+    if ((await this.#copies.read(key)) === null) return false;
+    await this.#copies.write(key, { target, address, formId, refilledAtMs: atMs });
     return true;
   }
 
@@ -110,20 +117,30 @@ export class DataDir {
 
   /** Every recorded failure; damaged records are left out. */
   async kept(): Promise<Kept> {
-    return { runs: await this.runs.all(), source: await this.#source.read() };
+    return { runs: await this.runs.all(), source: await this.#source.read([]) };
+  }
+
+  /** Everything about this folder that the judgment needs. Never rejects. */
+  async facts(): Promise<FileFacts> {
+    try {
+      return { kept: await this.kept(), problem: await this.problem() };
+    } catch (error) {
+      const problem = this.#problemOf(`cannot be read (${errorCode(error) ?? 'no code'})`);
+      return { kept: { runs: [], source: null }, problem };
+    }
   }
 
   /** Why nothing can be recorded; null if it can. Never rejects. */
   async problem(): Promise<ProblemFacts | null> {
-    const why = (what: string): ProblemFacts => ({
-      code: 'DATA_DIR',
-      message: `DATA_DIR (${this.#path}) ${what}, so a failure that no target recorded may go unnoticed.`,
-      sinceMs: null,
-    });
-    if (!(await isWritable(this.#path))) return why('cannot be written');
+    if (!(await isWritable(this.#path))) return this.#problemOf('cannot be written');
     const disk = await statfs(this.#path).catch(() => null);
     const isFull = disk !== null && disk.bavail * disk.bsize < LEAST_ROOM_BYTES;
-    return isFull ? why('is on a full disk') : null;
+    return isFull ? this.#problemOf('is on a full disk') : null;
+  }
+
+  #problemOf(what: string): ProblemFacts {
+    const message = `DATA_DIR (${this.#path}) ${what}, so a failure that no target recorded may go unnoticed.`;
+    return { code: 'DATA_DIR', message, sinceMs: null };
   }
 }
 

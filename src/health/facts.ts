@@ -8,7 +8,6 @@ import { leftoverNotices } from '../sync/purge.ts';
 import { AGREEMENT, EARLIER, PAUSES, WRITE_BACKS, type WriteBackProblem } from '../sync/records.ts';
 import { isOutdated, type Target } from '../sync/target.ts';
 import type { Kept } from './data-dir.ts';
-import type { Latest } from './reading.ts';
 import type { QueueState } from './report.ts';
 import type { ProblemFacts } from './problem-facts.ts';
 
@@ -40,8 +39,15 @@ export interface TargetPlace {
   readonly address: string;
 }
 
-/** The latest reading of a target. */
-export interface TargetFacts extends TargetPlace, Latest<TargetContent> {}
+/** The last content that was read of a target, and whether the last try failed. */
+export interface TargetFacts extends TargetPlace {
+  /** Null if it was never read. */
+  readonly value: TargetContent | null;
+  /** When that was read; 0 for never. */
+  readonly readAtMs: number;
+  /** Why the last try failed, and since when all tries have; null if it did not fail. */
+  readonly problem: ProblemFacts | null;
+}
 
 /** Everything from which a mirror is judged. */
 export interface Facts {

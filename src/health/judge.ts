@@ -165,18 +165,13 @@ function titleOf(report: Judged, shared: Problem | null): string {
 
 /** How much there is. Submissions are counted once, not once per target. */
 function summaryOf(report: Judged): string {
-  const { state, targets, at } = report;
+  const { targets } = report;
   const all = mirrored(report);
   if (all.length === 0 && !targets.every(({ isReadable }) => isReadable))
     return `${plural(targets.length, 'target')} · forms unknown`;
   const copies = [...Map.groupBy(all, ({ form }) => form.id).values()];
   const rows = copies.map((some) => Math.max(-1, ...some.flatMap((copy) => copy.rows ?? [])));
   const total = rows.reduce((sum, some) => sum + some, 0);
-  const claim = oldestClaim(all.map((form) => form.claim));
-  return [
-    `${plural(copies.length, 'form')} in ${plural(targets.length, 'target')}`,
-    rows.includes(-1) ? 'submissions unknown' : plural(total, 'submission'),
-    // The headline of a healthy report already has it.
-    ...(claim.submissionsAsOf !== null && state !== 'ok' ? [claimText(claim, Date.parse(at))] : []),
-  ].join(' · ');
+  const submissions = rows.includes(-1) ? 'submissions unknown' : plural(total, 'submission');
+  return `${plural(copies.length, 'form')} in ${plural(targets.length, 'target')} · ${submissions}`;
 }

@@ -36,13 +36,9 @@ export function knownForms({ name, address, value: target }: TargetFacts, facts:
   for (const { form, endedAtMs } of failures.values())
     if (plannedAtMs === null || endedAtMs > plannedAtMs) forms.set(form.id, form);
   for (const [id, { state }] of byId) forms.set(id, { id, slug: state.slug, name: state.name });
-  // Paused before its first run: it must not look as if nothing were missing. Another target may know its names.
-  const states = facts.targets.flatMap(({ value }) => value?.forms ?? []).map((form) => form.state);
-  for (const { formId: id } of pauses) {
-    if (id === null || forms.has(id)) continue;
-    const known = states.find(({ formId }) => formId === id);
-    forms.set(id, { id, slug: known?.slug ?? id, name: known?.name ?? id });
-  }
+  // Paused before its first run: it must not look as if nothing were missing.
+  for (const { formId: id } of pauses)
+    if (id !== null && !forms.has(id)) forms.set(id, { id, slug: id, name: id });
   return [...forms.values()].map((form) => {
     const copy = byId.get(form.id) ?? null;
     const failure = failures.get(form.id) ?? null;

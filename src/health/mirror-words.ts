@@ -3,7 +3,7 @@ import type { StoredForm } from '../mirror/port.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { AGREEMENT, PAUSES } from '../sync/records.ts';
 import { judge } from './judge.ts';
-import type { FormReport, Problem } from './report.ts';
+import type { FormReport } from './report.ts';
 
 /** A sheet shows a form as stale after three missed polls, by itself. Not sooner, because a run does not always write to the sheet. */
 const MISSED_POLLS = 3;
@@ -58,24 +58,13 @@ export const describeForm =
       state: state === 'waiting' && worst?.level === 'error' ? 'failed' : state,
       title: pause === null ? title : `Paused since ${timeText(pause.since)} by ${pause.by}`,
       message: paused ?? worst?.message ?? (state === 'ok' ? compared : null),
-      remedy: pause === null ? officeRemedy(worst) : RESUME,
+      remedy: pause !== null ? RESUME : worst === undefined ? null : TELL,
       staleAfterMinutes: Math.max(LEAST_MINUTES, Math.ceil((MISSED_POLLS * longestGapMs) / 60_000)),
       asOfMs: claim.submissionsAsOf === null ? null : Date.parse(claim.submissionsAsOf),
     };
   };
 
-/** Steps for people without a command line. */
-function officeRemedy(problem: Problem | undefined): string | null {
-  if (problem === undefined) return null;
-  if (problem.code === 'FORM_GONE')
-    return 'If it was deleted on purpose, there is nothing to do. If not, tell the admin of this mirror.';
-  if (problem.code === 'DELETIONS_HELD')
-    return 'If they were deleted on purpose, ask the admin of this mirror to accept the deletions.';
-  // The account reaches the spreadsheet, so people have protected a range of it.
-  if (problem.code === 'TARGET_DENIED')
-    return 'Do what the details say. If this lasts, tell the admin of this mirror.';
-  return 'The next run tries again. If this lasts, tell the admin of this mirror.';
-}
-
+// For people without a command line.
+const TELL = 'If this lasts, or nobody meant it to happen, tell the admin of this mirror.';
 const PAUSED = 'Nothing is written here until a person resumes it.';
 const RESUME = 'To go on, ask the admin of this mirror to resume it.';

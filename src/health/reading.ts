@@ -1,53 +1,44 @@
 import { type Clock, withinTime } from '../base/clock.ts';
-import { toMirrorError } from '../base/errors.ts';
-import type { ProblemFacts } from './problem-facts.ts';
+import { type MirrorError, toMirrorError } from '../base/errors.ts';
+import type { TargetContent, TargetFacts, TargetPlace } from './facts.ts';
 
+/** A target that takes longer counts as not answering. */
+const LIMIT_MS = 20_000;
 /** The most of the time that readings may take. */
 const MOST_OF_THE_TIME = 1 / 20;
 const MOST_REST_MS = 60_000;
 
-type Failure = Pick<ProblemFacts, 'code' | 'message'>;
-
-/** See {@link Reading}. */
-export interface ReadingOptions<T> {
-  readonly read: () => Promise<T>;
+/** See {@link TargetReading}. */
+export interface ReadingOptions {
+  readonly place: TargetPlace;
+  /** The content of the target. Rejects if it cannot be read. */
+  readonly read: () => Promise<TargetContent>;
   readonly clock: Clock;
-  /** A reading that takes longer has failed with `slow`. */
-  readonly limitMs: number;
-  readonly slow: Failure;
   /** The least time between two readings. */
   readonly restMs: number;
 }
 
-/** The last value, and whether the last try failed. */
-export interface Latest<T> {
-  /** The last value that was read; null if none ever was. */
-  readonly value: T | null;
-  /** When it was read; 0 for never. */
-  readonly readAtMs: number;
-  /** Why the last try failed, and since when all tries have; null if it did not fail. */
-  readonly problem: ProblemFacts | null;
-}
-
-/** A value that is read from time to time. At most one reading is in progress; the last value stays until the next. */
-export class Reading<T> {
-  readonly #options: ReadingOptions<T>;
-  #latest: Latest<T> = { value: null, readAtMs: 0, problem: null };
+/** A target that is read from time to time. At most one reading is in progress; the last content stays until the next. */
+export class TargetReading {
+  readonly #options: ReadingOptions;
+  #facts: TargetFacts;
   #triedAtMs = Number.NEGATIVE_INFINITY;
   #restUntilMs = 0;
   #underWay: Promise<void> | undefined;
   /** The call of `read` in progress; it may outlive its limit. */
-  #pending: Promise<T> | undefined;
+  #pending: Promise<TargetContent> | undefined;
 
-  constructor(options: ReadingOptions<T>) {
+  constructor(options: ReadingOptions) {
     this.#options = options;
+    this.#facts = { ...options.place, value: null, readAtMs: 0, problem: null };
   }
 
-  get latest(): Latest<T> {
-    return this.#latest;
+  /** The latest reading. */
+  get facts(): TargetFacts {
+    return this.#facts;
   }
 
-  /** Makes the next {@link refresh} read, however old the value is. `atAnyCost`: even during its rest. */
+  /** Makes the next {@link refresh} read, however old the content is. `atAnyCost`: even during its rest. */
   expire(atAnyCost: boolean): void {
     this.#triedAtMs = Number.NEGATIVE_INFINITY;
     if (atAnyCost) this.#restUntilMs = 0;
@@ -66,20 +57,22 @@ export class Reading<T> {
   }
 
   async #read(): Promise<void> {
-    const { clock, restMs, read, limitMs, slow } = this.#options;
+    const { place, clock, restMs, read } = this.#options;
     const startedMs = clock.now();
     this.#triedAtMs = startedMs;
-    const failed = ({ code, message }: Failure): void => {
-      const sinceMs = this.#latest.problem?.sinceMs ?? startedMs;
-      this.#latest = { ...this.#latest, problem: { code, message, sinceMs } };
+    const failed = ({ code, message }: Pick<MirrorError, 'code' | 'message'>): void => {
+      const sinceMs = this.#facts.problem?.sinceMs ?? startedMs;
+      this.#facts = { ...this.#facts, problem: { code, message, sinceMs } };
     };
     try {
       this.#pending ??= read().finally(() => (this.#pending = undefined));
-      const found = this.#pending.then((value) => ({ value }));
-      const inTime = await withinTime(found, limitMs, clock);
-      if (inTime === undefined) return failed(slow);
+      const value = await withinTime(this.#pending, LIMIT_MS, clock);
+      if (value === undefined) {
+        const message = `Target ${place.name} takes longer than ${LIMIT_MS / 1_000} s to answer: it is very busy, or one of its tables is locked.`;
+        return failed({ code: 'TARGET_UNREACHABLE', message });
+      }
       const readAtMs = clock.now();
-      this.#latest = { value: inTime.value, readAtMs, problem: null };
+      this.#facts = { ...place, value, readAtMs, problem: null };
       const leastMs = Math.min(MOST_REST_MS, (readAtMs - startedMs) / MOST_OF_THE_TIME);
       this.#restUntilMs = readAtMs + Math.max(restMs, leastMs);
     } catch (error) {

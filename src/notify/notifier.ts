@@ -45,14 +45,15 @@ export async function openNotifier(options: NotifierOptions) {
   const stopping = new AbortController();
   const { signal } = stopping;
   const opening = receiversOf(options, fetch).map(async (receiver) => {
-    const record = dataDir.deliveries.of(receiver.setting);
+    const { deliveries } = dataDir;
+    const key = [receiver.setting];
     // If it cannot be read, the report says that, and a message may be repeated.
-    const kept = await record.read().catch(() => null);
+    const kept = await deliveries.read(key).catch(() => null);
     const feed = receiver.setting.startsWith('NOTIFY_NEW_')
       ? new NewAnswers(kept, clock)
       : new Alerts(kept, pageLink(statusUrl), clock);
-    const write = (state: unknown): Promise<void> => record.write(state);
-    return new Channel(receiver, feed, { clock, logger, signal, record: write });
+    const record = (state: unknown): Promise<void> => deliveries.write(key, state);
+    return new Channel(receiver, feed, { clock, logger, signal, record });
   });
   const channels = await Promise.all(opening);
   const heartbeat =

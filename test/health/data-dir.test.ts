@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
@@ -42,7 +42,7 @@ describe('DATA_DIR', () => {
       endedAtMs: NOW - MINUTE,
       sinceMs: NOW - HOUR,
     });
-    await dataDir.runs.of('db', 'a', FORM_B.id).remove();
+    await dataDir.runs.remove(['db', 'a', FORM_B.id]);
     expect((await dataDir.kept()).runs).toHaveLength(2);
   });
 
@@ -104,8 +104,8 @@ describe('DATA_DIR', () => {
     const path = join(folder, 'failures', name);
     for (const text of [
       '',
-      '{"version":7',
-      '{"version":7,"kept":{"target":1}}',
+      '{"version":8',
+      '{"version":8,"kept":{"target":1}}',
       '{"version":3,"kept":{}}',
       'null'.repeat(2),
     ]) {
@@ -127,6 +127,18 @@ describe('DATA_DIR', () => {
       expect((await dir.problem())?.message).toContain(
         'cannot be written, so a failure that no target',
       );
+  });
+
+  it('whose records cannot be read is reported', async () => {
+    await mkdir(folder);
+    // In place of a folder.
+    await writeFile(join(folder, 'failures'), '');
+    expect(await dataDir.facts()).toMatchObject({
+      kept: { runs: [], source: null },
+      problem: { code: 'DATA_DIR', message: expect.stringContaining('cannot be read (ENOTDIR)') },
+    });
+    await rm(join(folder, 'failures'));
+    expect((await dataDir.facts()).problem).toBeNull();
   });
 
   it('that is full is reported, and a write leaves no partial file', async ({ skip }) => {

@@ -30,9 +30,10 @@ describe('the words of the Mirror tab', () => {
     expect(words().message).toBe('Answers as of 2026-05-12 07:30:00 UTC.');
     expect(words({ state: NEW_STATE, runs: [] }).title).toBe('Waiting for the first run');
     const denied = 'No row can be added. Allow a@b to edit C:C.';
-    expect(words({ runs: [failed(MINUTE, 'TARGET_DENIED', denied)] }).remedy).toMatch(
-      /^Do what the details say\./,
-    );
+    expect(words({ runs: [failed(MINUTE, 'TARGET_DENIED', denied)] })).toMatchObject({
+      message: denied,
+      remedy: expect.stringMatching(/tell the admin of this mirror/),
+    });
     const pause = { formId: null, since: before(HOUR), by: 'ann', reason: 'a new tab' };
     expect(words({}, { pauses: [pause] })).toMatchObject({
       title: 'Paused since 2026-05-12 08:30:00 UTC by ann',
