@@ -49,28 +49,20 @@ async function act(app: App, queue: QueueRuntime, order: ActionOrder): Promise<D
   const orders = places.map((place) => {
     return { formId: place.form.id, target: place.target, isComparison: false };
   });
-  const begun = await queue.runNow(orders);
-  const isBegun = ({ form: { id }, target: into }: Place): boolean =>
-    begun.some((one) => one.formId === id && one.target === into);
+  const begun = (await queue.runNow(orders)).length;
+  const running = orders.length - begun;
+  const [begins, runs] = [
+    plural(begun, 'run begins', 'runs begin'),
+    plural(running, 'run is', 'runs are'),
+  ];
   return [
-    ...linesOf(places.filter(isBegun), 'brought up to date as soon as a worker is free.'),
-    ...linesOf(
-      places.filter((place) => !isBegun(place)),
-      'a run is in progress. The next poll finds what changed after it has read.',
-    ),
+    ...(begun > 0 ? [done(`${begins} as soon as a worker is free.`)] : []),
+    ...(running > 0 ? [done(`${runs} in progress. The next poll finds later changes.`)] : []),
   ];
 }
 
 const POLL_BEGINS =
   'A poll begins now, unless one is under way. It copies the forms that have changed, except paused ones.';
-
-/** One line about these places; none if there are none. */
-function linesOf(places: readonly Place[], text: string): DoneLine[] {
-  if (places.length === 0) return [];
-  const names = places.map(copyName).join(', ');
-  const what = places.length > MANY ? `${count(places.length)} copies of forms` : names;
-  return [done(`${what}: ${text}`)];
-}
 
 /** A queue that does not answer keeps a request until it is back, and the caller would never learn the outcome. */
 async function requireQueue(queue: QueueRuntime): Promise<void> {
@@ -106,9 +98,6 @@ async function accept(app: App, queue: QueueRuntime, order: ActionOrder): Promis
     `${name}: compared row by row as soon as a worker is free. Up to ${plural(held, 'deletion')} accepted: each row is marked only if the source answers that the submission does not exist.`,
   );
 }
-
-/** Beyond this number, places are counted and not named. */
-const MANY = 8;
 
 /** The places that an order names and that are not paused. Throws USAGE for a name that does not exist, and if no place is left. */
 async function openPlaces(app: App, order: ActionOrder): Promise<readonly Place[]> {

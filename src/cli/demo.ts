@@ -1,5 +1,4 @@
 import { mkdtempSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../settings/config.ts';
@@ -18,9 +17,6 @@ import { verify } from './verify.ts';
 const TRAFFIC_PER_MINUTE = 90;
 /** The longest time for the comparison at the end. */
 const LAST_MS = 5 * 60_000;
-
-/** A view of a sample form, with its labels as column names. */
-const VIEW = 'customer_feedback_labelled';
 
 interface DemoOptions {
   readonly seconds: number;
@@ -48,7 +44,7 @@ export async function demo({
   const first = await sync({ host, args: [], options: {} });
   // Ctrl-C is a regular way to end the demo.
   if (first !== 0) return stop.signal.aborted ? 0 : first;
-  terminal.print('', 'The newest rows of one form:', ...newestRows(file), '');
+  terminal.print('');
   await watch(host, sandbox, watchMs);
   // The source no longer changes. This also runs after Ctrl-C, which ended the traffic.
   const last = { ...host, stop: { ...stop, signal: AbortSignal.timeout(LAST_MS) } };
@@ -56,7 +52,8 @@ export async function demo({
   const synced = await sync({ host: last, args: [], options: { full: true } });
   terminal.print('');
   const same = await verify({ host: last, args: [], options: {} });
-  terminal.print('', `Look at it: sqlite3 -header -column ${file} 'SELECT * FROM ${VIEW} LIMIT 5'`);
+  const query = 'SELECT * FROM customer_feedback_labelled LIMIT 5';
+  terminal.print('', `Look at it: sqlite3 -header -column ${file} '${query}'`);
   return synced === 0 ? same : synced;
 }
 
@@ -112,14 +109,4 @@ async function watch(host: Host, { store }: Sandbox, watchMs: number): Promise<v
   await Promise.race([clock.sleep(watchMs, signal).catch(() => {}), serving]);
   over.abort();
   await Promise.all([traffic, serving]);
-}
-
-/** The newest rows of a form: status, time and the first answers, below their names. */
-function newestRows(file: string): string[] {
-  using database = new DatabaseSync(file, { readOnly: true });
-  const rows = database.prepare(`SELECT * FROM ${VIEW} ORDER BY created_at DESC LIMIT 4`).all();
-  const columns = Object.keys(rows[0] ?? {}).filter((name) => !/^(?:id$|_)/.test(name));
-  const shown = columns.slice(0, 5);
-  const lines = rows.map((row) => shown.map((name) => String(row[name] ?? '–').slice(0, 24)));
-  return [shown, ...lines].map((cells) => `  ${cells.join(' | ')}`);
 }

@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import { MirrorError } from '../base/errors.ts';
-import { iso, plural, wordList } from '../base/format.ts';
+import { iso, plural } from '../base/format.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { duration } from '../settings/values.ts';
 import {
@@ -53,13 +53,9 @@ export async function forget(
       ? await findForms({ source, targets }, ids)
       : { forms: [{ form, ids }], unknown: [], failure: null };
   const all = plural(new Set(forms.flatMap((each) => each.ids)).size, 'submission');
-  const isAsked = failure === null && failed.length === 0;
   const missed = (reports: readonly ErasureReport[]): Line[] => {
-    const unseen = isAsked
-      ? `${source === undefined ? 'No target' : 'Neither the source nor any target'} has`
-      : 'Some could not be asked, and none of the others has';
     const remedy = `To ${options.undo ? 'undo' : 'forget'} it anyway, name its form with --form.`;
-    const texts = unknown.map((id) => `${unseen} ${id}. ${remedy}`);
+    const texts = unknown.map((id) => `Nothing that could be asked has ${id}. ${remedy}`);
     if (unknown.length > 0 && failure !== null)
       texts.unshift(`${failure.message} (${failure.code})`);
     const reached = new Set(reports.map((report) => report.form.id));
@@ -67,12 +63,8 @@ export async function forget(
     const unmirrored = reached.has('') || options.undo ? [] : forms;
     for (const each of unmirrored.filter(({ form: { id } }) => !reached.has(id))) {
       const { id, name } = each.form;
-      const mirrors =
-        options.target === undefined
-          ? 'no target mirrors'
-          : `target ${options.target} does not mirror`;
       texts.push(
-        `Nothing was remembered for ${wordList(each.ids, 'and')}: ${mirrors} its form "${name}" (${id}). ` +
+        `Nothing was remembered for ${each.ids.join(', ')}: its form "${name}" (${id}) is not mirrored in ${targets.map((one) => one.name).join(', ')}. ` +
           'If you add the form to TARGET_FORMS, run this command with that setting before sync or start.',
       );
     }

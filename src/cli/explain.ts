@@ -67,10 +67,7 @@ function printTarget(terminal: Terminal, stored: SubmissionInTarget): void {
   const status = stored.status === null ? '' : `, status ${stored.status}`;
   const at = stored.deletedAt ?? stored.forgottenAt;
   const since = at === null ? '' : ` since ${at}`;
-  const isHeld = stored.listed.some(({ kind }) => kind === 'held');
-  const open =
-    stored.state === 'extra' && !isHeld ? ': the next poll or row comparison checks this' : '';
-  terminal.print(`${stored.target}: ${STATES[stored.state]}${open}${since}${status}`);
+  terminal.print(`${stored.target}: ${STATES[stored.state]}${since}${status}`);
   if (stored.forgottenAt !== null)
     terminal.print('    it has no row here; only forget --undo lets it come back');
   if (stored.differing.length > 0) terminal.print(`    differs in: ${stored.differing.join(', ')}`);

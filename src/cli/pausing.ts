@@ -1,7 +1,7 @@
 import type { App } from '../app.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
-import { iso, plural } from '../base/format.ts';
-import { type Pause, pauseText, wholePause } from '../mirror/pauses.ts';
+import { iso } from '../base/format.ts';
+import { type Pause, pauseText } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { person } from '../sync/erase.ts';
 import { PAUSES, pause as pauseStore, resume as resumeStore } from '../sync/records.ts';
@@ -42,7 +42,7 @@ interface PauseOrder extends Pick<ActionOrder, 'form' | 'target' | 'by'>, Pick<P
 
 /**
  * Pauses or resumes in each selected target, and returns what happened there. If a target cannot be reached, the others continue.
- * Pauses of single forms do not end with that of their target. Throws USAGE for an unknown name.
+ * Throws USAGE for an unknown name.
  */
 export async function changePauses(
   app: App,
@@ -65,9 +65,7 @@ export async function changePauses(
       'USAGE',
       `No target mirrors the form ${form?.slug}: TARGET_FORMS does not select it.`,
     );
-  const lines = await Promise.all(targets.map((target) => changeIn(app, form, target, asked)));
-  const isPaused = asked !== null && lines.some(({ ok }) => ok);
-  return isPaused ? [...lines, { ok: true, text: PAUSE_MEANS }] : lines;
+  return Promise.all(targets.map((target) => changeIn(app, form, target, asked)));
 }
 
 async function changeIn(
@@ -85,26 +83,16 @@ async function changeIn(
       return { ok: true, text: `${name} is ${pauseText(made)}.` };
     }
     const ended = await resumeStore(store, formId);
-    const pauses = await PAUSES.read(store);
     const text =
       ended === undefined ? 'was not paused' : `is resumed; it had been ${pauseText(ended)}`;
-    return { ok: true, text: `${name} ${text}.${stillPaused(pauses, target, formId)}` };
+    const isRest = (await PAUSES.read(store)).length > 0;
+    return { ok: true, text: `${name} ${text}.${isRest ? OTHER_PAUSES : ''}` };
   } catch (error) {
     const text = `${name} is not ${asked === null ? 'resumed' : 'paused'}: ${toMirrorError(error).message}`;
     return { ok: false, text };
   }
 }
 
-/** The pauses of a target that continue after the pause of the form, or of the whole target, has ended. */
-function stillPaused(pauses: readonly Pause[], target: string, formId: string | null): string {
-  const whole = wholePause(pauses);
-  if (formId !== null)
-    return whole === null ? '' : ` Target ${target} is still ${pauseText(whole)}.`;
-  if (pauses.length === 0) return '';
-  const forms = plural(pauses.length, 'form there is', 'forms there are');
-  return ` ${forms} still paused: forms-mirror status shows how to resume each.`;
-}
-
-/** The effects of a pause, for the person who has just started it. */
-const PAUSE_MEANS =
-  'No process writes there until you resume it, and no status is changed at the source. A run in progress ends before its next batch: within seconds, in a sheet within a minute. The rows that it stored stay. forget and purge --deleted-before still work.';
+/** Pauses of single forms do not end with that of their target, nor the other way round. */
+const OTHER_PAUSES =
+  ' Other pauses there continue: forms-mirror status shows each, and how to end it.';

@@ -4,38 +4,23 @@ import type { FormIdentity } from '../mirror/types.ts';
 import type { Place } from '../sync/planner.ts';
 import { theForms } from '../sync/names.ts';
 import { PAUSES } from '../sync/records.ts';
-import { formGone } from '../sync/run-form.ts';
 import { formsIn, reading, type Target } from '../sync/target.ts';
 import type { CommandCall, PlaceOptions } from './host.ts';
 
 /**
- * The part of the plan that `--form` and `--target` select. Throws SETTINGS or USAGE if a name does not exist, and FORM_GONE for a
- * form that only targets still have. Rejects as the target does if nothing is planned because a target could not be asked about
- * such a name.
+ * The part of the plan that `--form` and `--target` select. Throws SETTINGS or USAGE if a name does not exist. Rejects as the target
+ * does if nothing is planned because a target could not be asked about such a name.
  */
 export async function selectPlan(
   { host, options }: CommandCall<PlaceOptions>,
   app: App,
 ): Promise<Place[]> {
   // A mistake in the command is reported even if the source does not answer.
-  const names = app.namesOf(options.target);
+  app.namesOf(options.target);
   const { places, unmatched } = await app.plan(host.stop.signal, { waitForTargets: true });
   if (unmatched.length > 0) throw new SettingsError(unmatched);
   for (const name of places.length === 0 ? app.targetNames : [])
     await (await app.target(name)).store.states();
-  const { form: wanted } = options;
-  const planned = places.map(({ form }) => form);
-  if (wanted !== undefined && formCalled(planned, wanted) === undefined) {
-    const known = names.map(async (name) => (await app.planner.read(name)).forms);
-    const some = (await Promise.allSettled(known)).flatMap((one) =>
-      'value' in one ? one.value : [],
-    );
-    const gone = formCalled(
-      some.filter(({ goneAtMs }) => goneAtMs !== null),
-      wanted,
-    );
-    if (gone !== undefined) throw formGone(gone, true);
-  }
   return partOf(app, places, options);
 }
 
@@ -110,31 +95,26 @@ export async function findForm(
   names: readonly string[],
   signal: AbortSignal,
 ) {
-  let failure: unknown = null;
-  const found = await Promise.all(
+  const read = await Promise.allSettled(
     names.map(async (target) => {
-      try {
-        const { store } = await app.chosen(target);
-        const copied: readonly FormIdentity[] = await formsIn({ store });
-        const paused = (await PAUSES.read(store)).flatMap(({ formId }) => formId ?? []);
-        return { target, copied, ids: new Set([...paused, ...copied.map(({ id }) => id)]) };
-      } catch (error) {
-        failure = error;
-        return { target, copied: [], ids: new Set<string>() };
-      }
+      const { store } = await app.chosen(target);
+      const copied: readonly FormIdentity[] = await formsIn({ store });
+      const paused = (await PAUSES.read(store)).flatMap(({ formId }) => formId ?? []);
+      return { target, copied, paused };
     }),
   );
-  const copied = found.flatMap((one) => one.copied);
-  const uncopied = found
-    .flatMap(({ ids }) => [...ids])
-    .filter((id) => !copied.some((one) => one.id === id))
-    .map((id) => ({ id, slug: id, name: id }));
-  const known = [...uncopied, ...copied];
-  let form = formCalled(known, wanted);
+  const found = read.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+  const failure: unknown = read.find((one) => one.status === 'rejected')?.reason ?? null;
+  const known = new Map<string, FormIdentity>();
+  for (const id of found.flatMap(({ paused }) => paused)) known.set(id, { id, slug: id, name: id });
+  for (const form of found.flatMap(({ copied }) => copied)) known.set(form.id, form);
+  let form = formCalled([...known.values()], wanted);
   if (form === undefined && app.config.source === undefined && failure !== null) throw failure;
   const listed = form === undefined && app.config.source ? await app.forms(signal) : [];
-  form ??= requireForm([...known, ...listed], wanted);
+  form ??= requireForm([...known.values(), ...listed], wanted);
   const { id } = form;
-  const targets = found.filter(({ ids }) => ids.has(id)).map(({ target }) => target);
-  return { form, targets, failure };
+  const having = found.filter(
+    ({ copied, paused }) => paused.includes(id) || copied.some((one) => one.id === id),
+  );
+  return { form, targets: having.map(({ target }) => target), failure };
 }

@@ -50,9 +50,7 @@ export function runLines(report: RunReport): Line[] {
     ...someOf(report.held, 'held'),
     ...(isOk ? [] : someOf(report.rejected, 'rejected')),
   ];
-  const isProven = isOk || report.outcome === 'held';
-  const nothing = isProven ? 'nothing new' : 'nothing written';
-  const what = changes.length > 0 ? changes.join(', ') : nothing;
+  const what = changes.length > 0 ? changes.join(', ') : 'nothing written';
   const cost = `${plural(report.requests, 'request')}, ${duration(lengthOf(report))}`;
   const { text: outcome, state } = OUTCOME_TEXTS[report.outcome];
   const code = report.code === null ? '' : ` (${report.code})`;
@@ -135,12 +133,11 @@ export function summaryLine(
   const what = isDryRun ? `Nothing was written; it would be ${changes}` : changes;
   const proven = runs.filter(({ outcome }) => outcome === 'ok').length;
   if (proven < runs.length) {
-    const others = `${count(runs.length - proven)} of ${count(runs.length)} runs`;
-    const subject = runs.length === 1 ? 'The run' : others;
-    return { sign: 'error', text: `${subject} did not complete. ${what}.` };
+    const others = `${count(runs.length - proven)} of ${plural(runs.length, 'run')}`;
+    return { sign: 'error', text: `${others} did not complete. ${what}.` };
   }
   if (isDryRun) return { sign: 'ok', text: `${what}.` };
-  const all = runs.length === 1 ? 'The copy is' : `All ${count(runs.length)} copies are`;
+  const all = plural(runs.length, 'copy is', 'copies are');
   const claim = claimText(oldestClaim(runs.map(claimAfter)), nowMs);
   return { sign: 'ok', text: `${all} complete: ${claim}. ${changes}.` };
 }

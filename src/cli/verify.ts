@@ -69,7 +69,6 @@ function comparisonLines(comparison: Comparison): Line[] {
   if (report instanceof MirrorError) return [{ sign: 'error', text: `${name}: ${report.message}` }];
   const { lagging, pause, outcome, differing, undecided } = report;
   const compared = `${plural(report.compared, 'submission')} compared`;
-  const answer = undecided.count === 1 ? 'its ID answers' : 'their IDs answer';
   const gone = report.forgotten === 0 ? '' : `; ${count(report.forgotten)} forgotten`;
   const line: Line = {
     sign: isWell(comparison) ? 'ok' : 'error',
@@ -81,7 +80,7 @@ function comparisonLines(comparison: Comparison): Line[] {
       ...Object.entries(differing.columns).map(
         ([column, rows]) => `  in ${column}: ${plural(rows, 'row')}`,
       ),
-      ...idLines(`undecided: missing from the list, but ${answer} neither 404 nor 410`, undecided),
+      ...idLines('undecided: not listed, but neither 404 nor 410 by ID', undecided),
       ...idLines('too young to have been copied', lagging),
     ],
     ...(outcome === 'different' && pause === null && remedyFor(comparison, report)),

@@ -33,11 +33,5 @@ async function openServer(
   const { startServer } = await import('../web/server.ts');
   const place = { host, port, variable: 'WORKER_PORT' } as const;
   const options = { place, adminPassword, logger, queue: () => queue.status(), metrics };
-  return startServer(options, (app) =>
-    app.setNotFoundHandler(async (_request, reply) =>
-      reply.code(404).send({
-        error: 'A worker has /live, /health, /ready and /metrics; start has the status page.',
-      }),
-    ),
-  );
+  return startServer(options);
 }

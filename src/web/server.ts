@@ -51,7 +51,7 @@ export interface ServerOptions {
  */
 export async function startServer(
   options: ServerOptions,
-  addRoutes: (app: FastifyInstance) => void,
+  addRoutes?: (app: FastifyInstance) => void,
 ): Promise<Listening> {
   const { place, queue, metrics, reports } = options;
   const app = await openGuarded(options);
@@ -71,7 +71,7 @@ export async function startServer(
     const { isReachable } = await queue();
     return reply.type(metrics.registry.contentType).send(await metrics.text(isReachable, report));
   });
-  addRoutes(app);
+  addRoutes?.(app);
   return listen(app, place);
 }
 

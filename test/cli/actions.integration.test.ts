@@ -41,7 +41,7 @@ it("L8: an admin's action on the page of a running mirror is performed at once, 
   // Not before the first run of the form has ended.
   await vi.waitFor(async () => {
     const page = await press(url, { do: 'sync', form: FORM });
-    expect(page).toContain('customer-feedback → a: brought up to date as soon');
+    expect(page).toContain('1 run begins as soon as a worker is free.');
   }, SOON);
   await holds(a);
   const by = '"by":"status page, admin at 127.0.0.1"';

@@ -105,18 +105,28 @@ describe('L18: forget', () => {
   it('reports an unknown ID, and trusts --form', async () => {
     const { place, run, isHeld } = await open();
     const unknown = 'forget sub_nobody_knows --yes';
-    await expectEnd(run(unknown), 1, '--form', 'Neither the source nor any target has sub_');
+    await expectEnd(run(unknown), 1, '--form', 'Nothing that could be asked has sub_');
     // L17: a part that does not answer may have it.
     await expectEnd(
       run(unknown, { FORMS_API_KEY: 'revoked_key_1234567890' }),
       1,
       '--form',
-      /the key was refused.*\n.*Some could not be asked, and none of the others has sub_/,
+      /the key was refused.*\n.*Nothing that could be asked has sub_/,
     );
     const away = { TARGET_URL: 'postgres://nobody@127.0.0.1:1/x?sslmode=disable' };
-    await expectEnd(run(unknown, away), 1, '--form', 'Some could not be asked');
+    await expectEnd(
+      run(unknown, away),
+      1,
+      '--form',
+      /does not answer.*\n.*Nothing that could be asked/,
+    );
     const unset = { FORMS_API_URL: '', FORMS_API_KEY: '' };
-    await expectEnd(run(unknown, unset), 1, '--form', 'No target has sub_nobody_knows.');
+    await expectEnd(
+      run(unknown, unset),
+      1,
+      '--form',
+      'Nothing that could be asked has sub_nobody_knows.',
+    );
     const { store } = place.sandbox;
     const formId = store.formBySlug(SLUG)?.id ?? '';
     await expectEnd(run(`forget sub_to_come --form ${SLUG} --yes`), 0);
@@ -129,7 +139,7 @@ describe('L18: forget', () => {
     const { id, place, run } = await open();
     const other = place.sandbox.store.forms().find(({ slug }) => slug !== SLUG);
     const [far = ''] = place.sandbox.store.ids(other?.id ?? '');
-    const said = `✗ Nothing was remembered for ${far}: no target mirrors its form "${other?.name}" (${other?.id}).`;
+    const said = `✗ Nothing was remembered for ${far}: its form "${other?.name}" (${other?.id}) is not mirrored in default.`;
     const alone = await expectEnd(run(`forget ${far} --yes`), 1, 'TARGET_FORMS');
     expect(alone.stdout).toContain(said);
     expect(alone.stdout).not.toContain('nothing to do');

@@ -64,7 +64,7 @@ describe('a damaged file', () => {
     await expectEnd(run('sync'), 1);
     copyFileSync(`${file}.kept`, file);
     await expectEnd(run('status'), 1);
-    await expectEnd(run('sync'), 0, 'nothing new (0 requests');
+    await expectEnd(run('sync'), 0, 'nothing written (0 requests');
     await expectEnd(run('status'), 0);
   });
 });

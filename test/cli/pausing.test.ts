@@ -23,7 +23,7 @@ describe('pause and resume', () => {
       '1 of 3 runs did not complete',
     );
     const one = await run('sync --form customer-feedback');
-    expect(one.stdout).toMatch(/^✗ The run did not complete\. 0 new/m);
+    expect(one.stdout).toMatch(/^✗ 1 of 1 run did not complete\. 0 new/m);
     const { runs } = syncDocument(await run('sync --form customer-feedback --json'));
     expect(runs).toMatchObject([{ outcome: 'paused', code: 'PAUSED' }]);
     const status = (await run('status')).stdout;
@@ -58,11 +58,11 @@ describe('pause and resume', () => {
     const { run } = await openPlace({ submissions: 10 });
     await run(['pause', ...FORM]);
     expect((await run('resume')).stdout).toMatch(
-      /^✓ Target default was not paused\. 1 form there is still paused: forms-mirror status /,
+      /^✓ Target default was not paused\. Other pauses there continue: forms-mirror status /,
     );
     await run('pause');
     const resumed = await run(['resume', ...FORM]);
-    expect(resumed.stdout).toMatch(/✓ .* is resumed; .* Target default is still paused since/);
+    expect(resumed.stdout).toMatch(/✓ .* is resumed; .* Other pauses there continue/);
   });
 
   it('pause the others if one target cannot be reached, and exit 1', async () => {

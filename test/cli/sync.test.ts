@@ -13,7 +13,7 @@ describe('sync', () => {
       run(`sync --form ${SLUG}`),
       0,
       /^✓ customer-feedback → default: complete; 50 new \(\d+ requests, /,
-      /✓ The copy is complete: submissions.* answers as of [^.]+\. 50 new, 0 changed, 0 deleted\.\n$/,
+      /✓ 1 copy is complete: submissions.* answers as of [^.]+\. 50 new, 0 changed, 0 deleted\.\n$/,
     );
     expect(stderr).toBe('');
   });
