@@ -66,16 +66,15 @@ export async function check({
 }
 
 /** The finding of a failed check. */
-function failureOf({ code, message }: MirrorError): Finding {
-  if (code === 'SETTINGS') return { ok: false, message, mistaken: true };
-  return { ok: false, message: `${PROBLEMS[code].title}: ${message}` };
-}
+const failureOf = ({ code, message }: Pick<MirrorError, 'code' | 'message'>): Finding => {
+  const mistaken = code === 'SETTINGS';
+  return { ok: false, message: `${PROBLEMS[code].title}: ${message}`, mistaken };
+};
 
 /** Whether DATA_DIR can be written. */
 const checkDataDir: Check = async ({ config, dataDir }) => {
   const problem = await dataDir.problem();
-  const { title, remedy } = PROBLEMS.DATA_DIR;
-  if (problem !== null) return [{ ok: false, message: `${title}: ${problem.message}`, remedy }];
+  if (problem !== null) return [{ ...failureOf(problem), remedy: PROBLEMS.DATA_DIR.remedy }];
   return [fine(`${config.dataDir} can be written`)];
 };
 

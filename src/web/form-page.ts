@@ -15,7 +15,7 @@ import {
   pauseText,
   problemBox,
   progressOf,
-  rejectedAnchor,
+  entriesAnchor,
   stateIcon,
   stateMark,
   targetLink,
@@ -115,31 +115,41 @@ function facts(form: FormReport, nowMs: number): Html {
 }
 
 function detailParts(target: string, { runs, entries }: FormDetails, nowMs: number): Html {
-  const listed = (kind: EntryKind) => entries.filter((entry) => entry.kind === kind);
-  const rejected = listed('rejected');
-  const undecided = listed('undecided');
-  const refused = listed('refused');
   return html`${
     runs.length > 0 &&
     html`<h3>Recent runs</h3>
       ${runsTable(runs, nowMs)}`
   }
-  ${
-    rejected.length > 0 &&
-    html`<h3 id="${rejectedAnchor(target)}">${plural(rejected.length, 'rejected submission')}</h3>
-      ${entryTable('Submissions and answers that could not be stored unchanged', rejected, nowMs)}`
-  }
-  ${
-    undecided.length > 0 &&
-    html`<h3>${plural(undecided.length, 'undecided row')}</h3>
-      ${entryTable('Rows that the source does not show, although it answers neither 404 nor 410 for them', undecided, nowMs)}`
-  }
-  ${
-    refused.length > 0 &&
-    html`<h3>${plural(refused.length, 'refused status change')}</h3>
-      ${entryTable('Submissions whose status the source did not change', refused, nowMs)}`
-  }`;
+  ${LISTS.map(({ kind, name, caption }) => {
+    const some = entries.filter((entry) => entry.kind === kind);
+    if (some.length === 0) return null;
+    return html`<h3 id="${entriesAnchor(kind, target)}">${plural(some.length, name)}</h3>
+      ${entryTable(caption, some, nowMs)}`;
+  })}`;
 }
+
+/** The lists of submissions on the page. */
+const LISTS: readonly {
+  readonly kind: EntryKind;
+  readonly name: string;
+  readonly caption: string;
+}[] = [
+  {
+    kind: 'rejected',
+    name: 'rejected submission',
+    caption: 'Submissions and answers that could not be stored unchanged',
+  },
+  {
+    kind: 'undecided',
+    name: 'undecided row',
+    caption: 'Rows that the source does not show, although it answers neither 404 nor 410 for them',
+  },
+  {
+    kind: 'refused',
+    name: 'refused status change',
+    caption: 'Submissions whose status the source did not change',
+  },
+];
 
 function runsTable(runs: FormDetails['runs'], nowMs: number): Html {
   const columns = [

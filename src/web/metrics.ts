@@ -76,12 +76,9 @@ export class Metrics {
 const STATUS_CLASSES = ['2xx', '3xx', '4xx', '429', '5xx', 'none'] as const;
 
 /** One of a few words, because a server may return any number. */
-function statusClass(status: number | null): (typeof STATUS_CLASSES)[number] {
+function statusClass(status: number | null): string {
   if (status === null) return 'none';
-  if (status === 429) return '429';
-  if (status < 300) return '2xx';
-  if (status < 400) return '3xx';
-  return status < 500 ? '4xx' : '5xx';
+  return status === 429 ? '429' : `${Math.trunc(status / 100)}xx`;
 }
 
 const PLACE = ['form', 'target'] as const;

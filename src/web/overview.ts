@@ -3,7 +3,6 @@ import { safeText } from '../base/errors.ts';
 import { count, plural } from '../base/format.ts';
 import {
   claimText,
-  exactClaimText,
   type FormReport,
   HEALTH_STATES,
   type HealthState,
@@ -21,7 +20,7 @@ import {
   pauseText,
   problemBox,
   progressOf,
-  rejectedAnchor,
+  entriesAnchor,
   stateIcon,
   stateMark,
   targetLink,
@@ -177,9 +176,9 @@ function formCell(report: FormReport | undefined, name: string, nowMs: number): 
     ${running !== null && html`<span class="fact">${progressOf(running)}</span>`}
     ${pause !== null && pause.formId !== null && html`<span class="fact">${pauseText(pause, nowMs)}</span>`}
     <span class="fact"
-      >${rows === null ? 'rows unknown' : plural(rows, 'row')}${(deletedRows ?? 0) > 0 && `, ${count(deletedRows ?? 0)} deleted at the source`}${(rejected ?? 0) > 0 && html`, <a href="${formPath(form.id)}#${rejectedAnchor(name)}">${count(rejected ?? 0)} rejected</a>`}${link && html` · ${link}`}</span
+      >${rows === null ? 'rows unknown' : plural(rows, 'row')}${(deletedRows ?? 0) > 0 && `, ${count(deletedRows ?? 0)} deleted at the source`}${(rejected ?? 0) > 0 && html`, <a href="${formPath(form.id)}#${entriesAnchor('rejected', name)}">${count(rejected ?? 0)} rejected</a>`}${link && html` · ${link}`}</span
     >
-    <span class="fact" title="${exactClaimText(claim)}">${claimText(claim, nowMs)}</span>
+    <span class="fact">${claimText(claim, nowMs)}</span>
     ${state !== 'ended' && problems.filter((each) => each.title !== title).map((each) => html`<a class="fact" href="${formPath(form.id)}">${each.title}</a>`)}
   </td>`;
 }

@@ -39,23 +39,13 @@ export const startStatus = (options: StatusOptions): Promise<Listening> =>
 
 function addPages(app: FastifyInstance, options: StatusOptions): void {
   const { reports, logger, clock } = options;
-  /** By target and form. One that hangs is not asked again at each load. */
-  const asked = new Map<string, Promise<FormDetails>>();
   /** L12: a target that is slower, or fails, leaves its part of the page empty. */
   const detailsOf = async ({ form, target }: FormReport): Promise<FormDetails | null> => {
-    const key = JSON.stringify([target, form.id]);
-    const details = asked.get(key) ?? options.details(target, form.id);
-    const forget = (): void => void asked.delete(key);
-    if (!asked.has(key)) details.then(forget, forget);
-    asked.set(key, details);
-    return (await withinTime(details, DETAILS_LIMIT_MS, clock).catch(() => null)) ?? null;
+    const details = withinTime(options.details(target, form.id), DETAILS_LIMIT_MS, clock);
+    return (await details.catch(() => null)) ?? null;
   };
-  const notFound = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    reply.code(404);
-    if (!/\bhtml\b/.test(request.headers.accept ?? ''))
-      return reply.send({ error: 'There is nothing at this address.' });
-    return sendPage(reply, { ...NOT_FOUND, report: await reports.refresh() });
-  };
+  const notFound = async (_request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
+    sendPage(reply.code(404), { ...NOT_FOUND, report: await reports.refresh() });
   app.get('/api/status', async () => reports.refresh());
   app.get('/', async (_request, reply) => {
     const report = await reports.refresh();

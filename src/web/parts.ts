@@ -8,6 +8,7 @@ import {
   type RunningJob,
   type ShownPause,
 } from '../health/report.ts';
+import type { EntryKind } from '../mirror/port.ts';
 import { Html, type HtmlPart, html } from './html.ts';
 import { STYLE } from './style.ts';
 
@@ -22,12 +23,9 @@ export interface Page {
   readonly isStill?: boolean;
 }
 
-const REFRESH_SECONDS = 10;
+const REFRESH_MS = 10_000;
 
-/**
- * Updates the page in place while it is visible and nothing is selected. Keeps the focus. Shows when the mirror does not
- * answer. Without JavaScript, the page reloads itself.
- */
+/** Updates the page in place while it is visible and nothing is selected. Keeps the focus. Shows when the mirror does not answer. */
 const REFRESH_SCRIPT = `
 const busy = () => document.hidden || String(getSelection());
 const named = (one) => one.id ? '#' + CSS.escape(one.id) : one.matches('main a') ? 'main a[href="' + CSS.escape(one.getAttribute('href')) + '"]' : null;
@@ -50,7 +48,7 @@ const refresh = async () => {
     document.body.classList.add('lost');
   }
 };
-setInterval(refresh, ${REFRESH_SECONDS * 1_000});
+setInterval(refresh, ${REFRESH_MS});
 document.addEventListener('visibilitychange', refresh);
 `;
 
@@ -66,9 +64,6 @@ function pageFrame(
   const script = html`<script nonce="${nonces.script}">
     ${new Html(REFRESH_SCRIPT)};
   </script>`;
-  const reload = html`<noscript
-    ><meta http-equiv="refresh" content="${REFRESH_SECONDS * 3}"
-  /></noscript>`;
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -76,7 +71,6 @@ function pageFrame(
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
         <title>${title} · forms-mirror</title>
-        ${!isStill && reload}
         <style nonce="${nonces.style}">
           ${new Html(STYLE)}
         </style>
@@ -146,8 +140,8 @@ function timeText(time: string | number, words: (iso: string) => string): Html {
 /** The address of a form's own page. */
 export const formPath = (formId: string): string => `/forms/${encodeURIComponent(formId)}`;
 
-/** The place of a target's rejected submissions on a form's page. */
-export const rejectedAnchor = (target: string): string => `rejected-${target}`;
+/** The place of a target's list of submissions on a form's page. */
+export const entriesAnchor = (kind: EntryKind, target: string): string => `${kind}-${target}`;
 
 /** A problem and its remedy, with the `button` that does it, if there is one. */
 export function problemBox(problem: Problem, nowMs: number, button: Html | null = null): Html {

@@ -3,11 +3,10 @@ import { request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/logger.ts';
-import type { FormDetails } from '../../src/web/form-page.ts';
 import { Metrics } from '../../src/web/metrics.ts';
 import type { BoardAnswer } from '../../src/web/pages.ts';
 import { type ListenPlace, startServer } from '../../src/web/server.ts';
-import { FORM_A, formReport, NO_DETAILS, reportOf } from './fixtures.ts';
+import { FORM_A, formReport, reportOf } from './fixtures.ts';
 import { LOCAL, startPage } from './start-page.ts';
 
 /** The status of a request with its own Host header, which fetch does not allow. */
@@ -117,32 +116,13 @@ describe('a page', () => {
     expect(second.headers.get('content-security-policy')).not.toBe(policy);
   });
 
-  it('that does not exist is answered with 404, as a page or as JSON', async () => {
+  it('that does not exist is answered with 404', async () => {
     await using page = await startPage();
-    const asPage = await page.get('/forms/none', { accept: 'text/html' });
-    expect(asPage.status).toBe(404);
-    expect(await asPage.text()).toContain('There is nothing at this address');
-    const asJson = await page.get('/forms/none');
-    expect(await asJson.json()).toEqual({ error: 'There is nothing at this address.' });
+    const none = await page.get('/forms/none');
+    expect(none.status).toBe(404);
+    expect(await none.text()).toContain('There is nothing at this address');
     expect((await page.get('/forms/%E0%A4%A')).status).toBe(400);
     expect((await fetch(`${page.server.url}/`, { method: 'POST' })).status).toBe(404);
-  });
-
-  it('L12: asks a target that hangs only once, regardless of how often it is loaded', async () => {
-    let asked = 0;
-    const answer = Promise.withResolvers<FormDetails>();
-    const details = (): Promise<FormDetails> => {
-      asked++;
-      return answer.promise;
-    };
-    await using page = await startPage(reportOf(), { details });
-    const loads = [page.get('/forms/frm_a'), page.get('/forms/frm_a')];
-    await expect.poll(() => asked).toBe(1);
-    await Promise.all(loads.map(async (load) => (await load).text()));
-    expect(asked).toBe(1);
-    answer.resolve(NO_DETAILS);
-    await page.get('/forms/frm_a');
-    expect(asked).toBe(2);
   });
 
   it('L15: shows no details if it breaks', async () => {
