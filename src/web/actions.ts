@@ -15,8 +15,7 @@ import { formPath, sendPage, stateIcon } from './parts.ts';
  * 1. If the browser sends `Sec-Fetch-Site`, which no website can set, it decides: `same-origin` (our own page) or `none` (no page)
  * is required.
  * 2. Otherwise `Origin`, which browsers send with every POST, must name the host of the request.
- * 3. A request with neither does not come from a current browser. Without a password, it must clearly not be a browser: all of them
- * call themselves Mozilla.
+ * 3. A request with neither does not come from a current browser, and is refused.
  *
  * A foreign name that points here (DNS rebinding) does not have the password; without a password, its Host is refused. Without a
  * password, an `Origin` must also be a loopback one: to a browser behind a proxy that adds no headers, the page is of the same
@@ -169,12 +168,11 @@ function doneMain(form: string | null, lines: readonly DoneLine[]): Html {
   </section>`;
 }
 
-/** Whether a request that changes something comes from one of our pages, or from no page; see above. */
+/** Whether a request that changes something comes from one of our pages; see above. */
 function isOwnRequest({ headers }: FastifyRequest, hasPassword: boolean): boolean {
   const { 'sec-fetch-site': site, origin, host } = headers;
   if (!hasPassword && origin !== undefined && !isLoopback(URL.parse(origin)?.hostname ?? ''))
     return false;
   if (site !== undefined) return site === 'same-origin' || site === 'none';
-  if (origin !== undefined) return host !== undefined && URL.parse(origin)?.host === host;
-  return hasPassword || headers['user-agent']?.startsWith('Mozilla/') === false;
+  return origin !== undefined && host !== undefined && URL.parse(origin)?.host === host;
 }
