@@ -63,7 +63,6 @@ export async function serve(host: Host, app: App, onOpen: (url: string) => void)
     deliveryProblem: () => notifier.deliveryProblem,
   });
   opened.defer(() => server.stop());
-  app.events.on('run.ended', ({ target }) => watch.expire(false, target));
   watch.start((report) => void notifier.look(report));
   onOpen(server.url);
   if (!signal.aborted) await once(signal, 'abort');

@@ -27,12 +27,8 @@ export async function status({
 /** The mirror, its targets and their forms, each with its problems and their remedies. */
 export function statusLines({ at, state, title, problems, targets, forms }: Report): Line[] {
   const nowMs = Date.parse(at);
-  const remedy =
-    state !== 'failed' && forms.length === 0 && targets.every(({ isReadable }) => isReadable)
-      ? 'To fill them: forms-mirror sync. If they held one, look for it first: a moved file, or another address.'
-      : null;
   return [
-    { sign: signOf(state), text: title, remedy },
+    { sign: signOf(state), text: title },
     ...problems.map((problem) => problemLine('', problem, nowMs)),
     ...targets.flatMap((target) => targetLines(target, nowMs)),
     ...forms.flatMap((form) => formLines(form, nowMs)),

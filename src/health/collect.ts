@@ -23,8 +23,8 @@ export interface HealthSources extends Pick<Facts, 'version' | 'isChosen' | 'nex
   files(): Promise<FileFacts>;
 }
 
-/** How often everything is read without a request, and how often while there is a problem, so that its end shows soon. */
-const [READ_MS, PROBLEM_MS] = [30_000, 5_000];
+/** How often everything is read without a request. */
+const READ_MS = 30_000;
 /** A request gets nothing older than this, if it can be read in time. */
 const [FRESH_MS, ANSWER_MS] = [2_000, 2_500];
 
@@ -79,10 +79,9 @@ export class Watch {
     return forms.find(({ state }) => state.formId === formId)?.runs ?? [];
   }
 
-  /** An action or a run has ended: the next report reads again. `atAnyCost`: even metered targets. */
-  expire(atAnyCost: boolean, target?: string): void {
-    for (const reading of this.#targets)
-      if (target === undefined || target === reading.facts.name) reading.expire(atAnyCost);
+  /** A person's action has ended: the next report reads every target again. */
+  expire(): void {
+    for (const reading of this.#targets) reading.expire();
   }
 
   /** Reads at intervals, and calls `onReport` after each reading. */
@@ -100,20 +99,16 @@ export class Watch {
     const { clock, logger } = this.#sources;
     const { signal } = this.#stopping;
     const stopped = new Promise((resolve) => signal.addEventListener('abort', resolve));
-    let pauseMs = READ_MS;
     while (!signal.aborted) {
       try {
-        await Promise.race([this.#readAll(pauseMs / 2), stopped]);
+        await Promise.race([this.#readAll(READ_MS / 2), stopped]);
         if (signal.aborted) return;
         this.#hasRead = true;
-        const report = this.current();
-        onReport(report);
-        const hasProblem = report.problems.length > 0 || report.state === 'failed';
-        pauseMs = hasProblem ? PROBLEM_MS : READ_MS;
+        onReport(this.current());
       } catch (error) {
         logger.error({ err: error }, 'The mirror cannot be judged.');
       }
-      await clock.sleep(pauseMs, signal).catch(() => undefined);
+      await clock.sleep(READ_MS, signal).catch(() => undefined);
     }
   }
 

@@ -38,10 +38,10 @@ export class TargetReading {
     return this.#facts;
   }
 
-  /** Makes the next {@link refresh} read, however old the content is. `atAnyCost`: even during its rest. */
-  expire(atAnyCost: boolean): void {
+  /** Makes the next {@link refresh} read, however old the content is, and even during its rest. */
+  expire(): void {
     this.#triedAtMs = Number.NEGATIVE_INFINITY;
-    if (atAnyCost) this.#restUntilMs = 0;
+    this.#restUntilMs = 0;
   }
 
   /** Reads if the last try is older than `maxAgeMs` and the rest is over. Never rejects. */
@@ -49,7 +49,7 @@ export class TargetReading {
     const now = this.#options.clock.now();
     if (this.#underWay === undefined) {
       // After a clock was set back, earlier readings must not count as fresh.
-      if (now < this.#triedAtMs) this.expire(true);
+      if (now < this.#triedAtMs) this.expire();
       if (now - this.#triedAtMs < maxAgeMs || now < this.#restUntilMs) return;
       this.#underWay = this.#read().finally(() => (this.#underWay = undefined));
     }

@@ -144,7 +144,7 @@ export function addActions(
     if (data === undefined)
       return reply.code(400).type('text/plain').send('There is no such action.');
     const by = `status page, ${hasPassword ? 'admin at ' : ''}${request.ip}`;
-    const lines = await act({ ...data, by }).finally(() => reports.expire(true));
+    const lines = await act({ ...data, by }).finally(() => reports.expire());
     const main = doneMain(data.form, lines);
     const report = await reports.refresh();
     return sendPage(reply, { title: 'Done', main, report, isStill: true });

@@ -91,10 +91,10 @@ async function listen(app: FastifyInstance, place: ListenPlace): Promise<Listeni
 
 function cannotListen(error: unknown, place: ListenPlace): MirrorError {
   const { host, port, variable = 'PORT' } = place;
-  const code = errorCode(error);
+  const code = errorCode(error) ?? 'no code';
   const message =
     code === 'EADDRINUSE'
-      ? `${variable} ${port} of HOST ${host} is taken by another program, perhaps another forms-mirror. Stop it, or choose another port: ${variable}=${port < 65_535 ? port + 1 : 8_080}`
-      : `HOST ${host} with ${variable} ${port} does not open (${code ?? 'no reason was given'}). HOST has to be an address of this machine (HOST=127.0.0.1 for this machine only, HOST=0.0.0.0 for all its addresses), and ${variable} 1024 or more.`;
+      ? `Another program uses ${variable} ${port} of HOST ${host}, perhaps another forms-mirror. Stop it, or set another ${variable}.`
+      : `HOST ${host} with ${variable} ${port} does not open (${code}). HOST has to be an address of this machine, such as 127.0.0.1, and ${variable} 1024 or more.`;
   return new MirrorError('SETTINGS', message, { cause: error });
 }

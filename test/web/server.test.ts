@@ -43,9 +43,9 @@ describe('the status page listens', () => {
     const taken = await refusal({ place: { ...LOCAL, port } });
     expect(taken.code).toBe('SETTINGS');
     expect(taken.message).toContain(`PORT ${port}`);
-    expect(taken.message).toContain(`PORT=${port + 1}`);
+    expect(taken.message).toContain('set another PORT');
     const foreign = await refusal({ place: { ...LOCAL, host: '192.0.2.1' }, adminPassword: 'x' });
-    expect(foreign.message).toContain('HOST=127.0.0.1');
+    expect(foreign.message).toContain('such as 127.0.0.1');
     const open = await refusal({ place: { ...LOCAL, host: '0.0.0.0' } });
     expect(open.message).toContain('ADMIN_PASSWORD');
   });
@@ -242,6 +242,6 @@ describe('the server of a worker', () => {
     expect(await metrics.text()).toMatch(/^forms_mirror_queue_up 1$/m);
     expect((await fetch(server.url, { headers })).status).toBe(404);
     const port = Number(new URL(server.url).port);
-    await expect(start({ port })).rejects.toThrow(`WORKER_PORT=${port + 1}`);
+    await expect(start({ port })).rejects.toThrow('set another WORKER_PORT');
   });
 });
