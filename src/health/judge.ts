@@ -7,7 +7,6 @@ import { type KnownForm, knownForms, newestOf } from './known-form.ts';
 import {
   claimText,
   type FormReport,
-  HEALTH_STATES,
   type HealthState,
   oldestClaim,
   type Problem,
@@ -138,10 +137,8 @@ type Judged = Omit<Report, 'title' | 'summary'>;
 
 const mirrored = ({ forms }: Judged): FormReport[] =>
   forms.filter(({ state }) => state !== 'ended');
-const formsIn = (forms: readonly FormReport[]): number =>
-  new Set(forms.map(({ form }) => form.id)).size;
 
-/** The state of everything in one line that fits a phone: a problem of everything, or the worst two states of forms. */
+/** The state of everything in one line that fits a phone: a problem of everything, or the worst state of forms. */
 function titleOf(report: Judged, shared: Problem | null): string {
   const { state, forms, targets, at } = report;
   if (shared !== null) return shared.title;
@@ -153,14 +150,10 @@ function titleOf(report: Judged, shared: Problem | null): string {
     return targets.every(({ isReadable }) => isReadable)
       ? 'The targets hold no copy'
       : 'The mirrored forms are not known';
-  const parts = HEALTH_STATES.flatMap((one) => {
-    const some = forms.filter((form) => form.state === one);
-    if (some.length === 0 || one === 'ok' || one === 'ended') return [];
-    const titles = new Set(some.map(({ title }) => title));
-    const [title = STATE_TITLES[one]] = titles.size === 1 ? titles : [];
-    return [`${plural(formsIn(some), 'form')}: ${title}`];
-  });
-  return parts.slice(0, 2).join(', ');
+  const worst = forms.filter((form) => form.state === state);
+  const titles = new Set(worst.map(({ title }) => title));
+  const [title = STATE_TITLES[state]] = titles.size === 1 ? titles : [];
+  return `${plural(new Set(worst.map(({ form }) => form.id)).size, 'form')}: ${title}`;
 }
 
 /** How much there is. Submissions are counted once, not once per target. */

@@ -44,14 +44,8 @@ export function webhook(setting: string, url: URL, fetch: Fetch): Receiver {
     async send(message, signal) {
       const body = isTeams ? teamsCard(message) : { text: plainText(message) };
       const why = await request(fetch, url, signal, body);
-      if (why === null) return { taken: true, problem: null };
-      const hint = why.endsWith(' 400')
-        ? '; the address must accept JSON with `text` (for Discord, append /slack)'
-        : '';
-      return {
-        taken: false,
-        problem: `Notifications are not delivered: ${why}. Check ${setting}${hint}.`,
-      };
+      const problem = why && `Notifications are not delivered: ${why}. Check ${setting}.`;
+      return { taken: why === null, problem };
     },
   };
 }

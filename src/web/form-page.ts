@@ -1,18 +1,19 @@
 import { count, duration, plural } from '../base/format.ts';
 import {
+  claimText,
+  exactClaimText,
   type FormReport,
-  exceptText,
   OUTCOME_TEXTS,
   type Report,
   stateOfAll,
   type TargetReport,
 } from '../health/report.ts';
+import { pauseText } from '../mirror/pauses.ts';
 import type { Entry, EntryKind, Run } from '../mirror/port.ts';
 import { acceptButton, formActions } from './actions.ts';
 import { type Html, type HtmlPart, html } from './html.ts';
 import {
   listTable,
-  pauseText,
   problemBox,
   progressOf,
   entriesAnchor,
@@ -69,7 +70,7 @@ function targetCard(
       <span class="small quiet">${location} ${report.url !== null && targetLink(report)}</span>
       ${stateMark(state, title)} ${formActions(report)}
     </header>
-    ${pause !== null && html`<p class="problem paused">${pauseText(pause, nowMs)}</p>`}
+    ${pause !== null && html`<p class="problem paused">${pauseText(pause)}</p>`}
     ${running !== null && html`<p class="problem working">${progressOf(running)}</p>`}
     ${target?.problem && problemBox(target.problem, nowMs)}
     ${report.problems.map((problem) => problemBox(problem, nowMs, acceptButton(problem, report)))}
@@ -90,16 +91,12 @@ const countText = (number: number | null): string => (number === null ? 'unknown
 
 function facts(form: FormReport, nowMs: number): Html {
   const { claim, rows, deletedRows, rejected, forgotten, refused } = form;
-  const asOf = (time: string | null): HtmlPart =>
-    time === null ? 'unknown' : [timeAgo(time, nowMs, 'unknown'), exceptText(claim)];
   const list: readonly (readonly [string, HtmlPart])[] = [
     ['Rows', countText(rows)],
     ['Deleted at the source', countText(deletedRows)],
     ['Rejected', countText(rejected)],
     ['Held deletions', count(claim.held)],
-    ['Submissions as of', asOf(claim.submissionsAsOf)],
-    ['Statuses as of', asOf(claim.statusesAsOf)],
-    ['Answers as of', asOf(claim.answersAsOf)],
+    ['Claim', html`<span title="${exactClaimText(claim)}">${claimText(claim, nowMs)}</span>`],
     ...((forgotten ?? 0) > 0 ? [['Erased on request', countText(forgotten)] as const] : []),
     ...((refused ?? 0) > 0 ? [['Status changes refused', countText(refused)] as const] : []),
   ];

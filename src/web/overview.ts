@@ -11,13 +11,13 @@ import {
   stateOfAll,
   type TargetReport,
 } from '../health/report.ts';
+import { pauseText } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { productOf } from '../targets/target-kinds.ts';
 import { mirrorActions, targetActions } from './actions.ts';
 import { type Html, html } from './html.ts';
 import {
   formPath,
-  pauseText,
   problemBox,
   progressOf,
   entriesAnchor,
@@ -134,7 +134,7 @@ function targetHeading(target: TargetReport, nowMs: number): Html {
           : html`${isReadable ? 'read' : 'cannot be read; last read'} ${timeAgo(readAt, nowMs)}`
       }</span
     >
-    ${pause !== null && html`<span class="fact">${pauseText(pause, nowMs)}</span>`}
+    ${pause !== null && html`<span class="fact">${pauseText(pause)}</span>`}
     ${targetActions(target)}
   </th>`;
 }
@@ -174,7 +174,7 @@ function formCell(report: FormReport | undefined, name: string, nowMs: number): 
   return html`<td data-label="${name}">
     ${stateMark(state, title)}
     ${running !== null && html`<span class="fact">${progressOf(running)}</span>`}
-    ${pause !== null && pause.formId !== null && html`<span class="fact">${pauseText(pause, nowMs)}</span>`}
+    ${pause !== null && pause.formId !== null && html`<span class="fact">${pauseText(pause)}</span>`}
     <span class="fact"
       >${rows === null ? 'rows unknown' : plural(rows, 'row')}${(deletedRows ?? 0) > 0 && `, ${count(deletedRows ?? 0)} deleted at the source`}${(rejected ?? 0) > 0 && html`, <a href="${formPath(form.id)}#${entriesAnchor('rejected', name)}">${count(rejected ?? 0)} rejected</a>`}${link && html` · ${link}`}</span
     >

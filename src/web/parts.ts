@@ -6,7 +6,6 @@ import {
   type Problem,
   type Report,
   type RunningJob,
-  type ShownPause,
 } from '../health/report.ts';
 import type { EntryKind } from '../mirror/port.ts';
 import { Html, type HtmlPart, html } from './html.ts';
@@ -119,8 +118,8 @@ export const stateMark = (state: HealthState, words: string): Html =>
   html`<span class="state ${state}">${stateIcon(state)} ${words}</span>`;
 
 /** A time as an age, with the exact time in its title. */
-export function timeAgo(time: string | number | null, nowMs: number, none = 'never'): Html {
-  if (time === null) return html`<span class="quiet">${none}</span>`;
+export function timeAgo(time: string | number | null, nowMs: number): Html {
+  if (time === null) return html`<span class="quiet">never</span>`;
   return timeText(time, (iso) => ago(iso, nowMs));
 }
 
@@ -157,10 +156,6 @@ export function problemBox(problem: Problem, nowMs: number, button: Html | null 
     </div>
   </div>`;
 }
-
-/** Who paused it, when and why. */
-export const pauseText = ({ since, by, reason }: ShownPause, nowMs: number): Html =>
-  html`Paused ${timeAgo(since, nowMs)} by ${by}${reason !== null && `: ${reason}`}`;
 
 /** Opens the form in its target: a link to the tab of a spreadsheet, or the name of a table to copy. Null before there is one. */
 export function targetLink({ url, table, form }: FormReport): Html | null {

@@ -285,7 +285,7 @@ const CASES: Readonly<Record<string, readonly [Situation, string]>> = {
       content: { forms: [formCopy(FORM_B)] },
       queue: busy(job({ formId: 'frm_b' })),
     },
-    'waiting: 1 form: A run is in progress, 1 form: Waiting for the first run | a waiting: Waiting for the first run; claims nothing | b working',
+    'waiting: 1 form: Waiting for the first run | a waiting: Waiting for the first run; claims nothing | b working',
   ],
   'the newest plan no longer has a form': [
     { plan: planOf([FORM_B], 10_000) },

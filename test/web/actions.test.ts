@@ -104,7 +104,7 @@ describe('an action on the page', () => {
     for (const path of ['/', '/forms/frm_a']) {
       const html = await at.page.text(path);
       expect(html).toContain('value="do=resume&amp;target=db"');
-      expect(html).toContain('by ann: A &lt;new&gt; disk');
+      expect(html).toContain('by ann (A &lt;new&gt; disk)');
       expect(html).not.toContain('do=pause');
     }
     const failed = await (await at.post(await at.press('Resume target db'))).text();
