@@ -82,7 +82,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: 'check',
     summary:
       'Tries settings, key, forms, fields, targets and queue, judges the copies, and says how to fix what fails.',
-    examples: ['forms-mirror check', 'forms-mirror check --alert', 'forms-mirror check --json'],
+    examples: ['forms-mirror check', 'forms-mirror check --alert'],
     options: [
       option('--alert', 'also send a test message to every receiver of notifications'),
       AS_JSON,
@@ -92,7 +92,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: 'forms',
     summary: 'Lists the forms of the workspace, or the fields of one form, ready to paste.',
-    examples: ['forms-mirror forms', 'forms-mirror forms contact', 'forms-mirror forms --json'],
+    examples: ['forms-mirror forms', 'forms-mirror forms contact'],
     args: [['[form]', 'ID, slug or name of the form whose fields to list']],
     options: [AS_JSON],
     load: async () => (await import('./forms.ts')).listForms,
