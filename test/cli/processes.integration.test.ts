@@ -33,7 +33,6 @@ describe.concurrent('demo', () => {
     const demo = startDemo(onTestFinished, '--seconds', '3');
     expect(await demo.ended).toEqual(DONE);
     expect(demo.stdout).toMatch(/1,250 submissions/);
-    expect(demo.stdout).toMatch(/^ {2}NEW \| 20/m);
     expect(demo.stdout.match(/: the same as of .*; \d+ submissions compared$/gm)).toHaveLength(3);
     expect(demo.stdout).toMatch(/sqlite3 .*forms\.sqlite/);
     expect(demo.stderr).not.toMatch(/"level":[56]0/);
