@@ -10,9 +10,9 @@ import { queueCosts } from './stages/queue.ts';
 import { WARM_UP_ROWS } from './source/canned-source.ts';
 
 // Measures how fast the program is and how much memory it takes, as ratios within one run, with its own servers.
-// BENCH_CHECKOUT names another checkout that is measured alternately with this one, for a comparison of before and after.
-// Run with: npm run bench -- [--only fetch,write-sqlite,…] [--rows 50000] [--rounds 3] [--docs] or: npm run bench requests …
-// (see there)
+// --against names another checkout that is measured alternately with this one, for a comparison of before and after.
+// Run with: npm run bench -- [--only fetch,write-sqlite,…] [--rows 50000] [--rounds 3] [--against ../other] [--docs]
+// or: npm run bench requests … (see there)
 
 // As in bin/forms-mirror.js, so that threads that start in the meantime, such as SQLite's, start as they do there.
 process.env['NODE_COMPILE_CACHE'] ??= join(
@@ -32,6 +32,7 @@ const OPTIONS = {
   rows: { type: 'string', default: '50000' },
   rounds: { type: 'string', default: '3' },
   'memory-rows': { type: 'string', default: '50000,1000000' },
+  against: { type: 'string' },
   docs: { type: 'boolean', default: false },
 } as const;
 
@@ -67,9 +68,9 @@ if (values.docs && !isWhole) refuse('--docs writes the whole table: leave out --
 
 const DOCS = join(import.meta.dirname, '../../docs/performance.md');
 const here = resolve(import.meta.dirname, '../..');
-const other = process.env['BENCH_CHECKOUT'];
+const other = values.against;
 if (other !== undefined && !existsSync(join(other, 'src')))
-  refuse(`BENCH_CHECKOUT is no checkout: there is no ${join(other, 'src')}.`);
+  refuse(`--against takes another checkout: there is no ${join(other, 'src')}.`);
 const programs: Record<string, string> = {
   ...(other !== undefined && { before: resolve(other) }),
   now: here,

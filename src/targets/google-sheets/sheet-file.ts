@@ -23,6 +23,7 @@ import {
   readStructure,
   requireColumns,
   requireRevision,
+  STATE,
   type Structure,
   type TabRole,
 } from './structure.ts';
@@ -94,11 +95,11 @@ export class SheetFile {
   async refresh(): Promise<View> {
     const structure = readStructure(await this.api.structure());
     const before = this.#view;
-    const sheetId = structure.own.get('state')?.sheetId;
+    const sheetId = structure.own.get(STATE)?.sheetId;
     const isSame =
       before !== null &&
       before.structure.revision === structure.revision &&
-      before.structure.own.get('state')?.sheetId === sheetId;
+      before.structure.own.get(STATE)?.sheetId === sheetId;
     let stateTab = isSame ? before.stateTab : EMPTY_STATE_TAB;
     if (!isSame && sheetId !== undefined) {
       const [found] = await this.api.values([{ gridRange: { sheetId } }], 'ROWS');
@@ -186,7 +187,7 @@ export class SheetFile {
         if (!(error instanceof SheetsError)) throw error;
         // People may have protected something since it was read; one more reading is enough to see that.
         if (error.fault === 'protected' && tries > 1) {
-          const tabs = [view.structure.own.get('state'), tab].filter((each) => each !== undefined);
+          const tabs = [view.structure.own.get(STATE), tab].filter((each) => each !== undefined);
           throw protectedError(this.api, tabs.flatMap(protectionsOf));
         }
         if (tries >= MOST_TRIES) throw error;
@@ -210,14 +211,14 @@ export class SheetFile {
     { requests, put, isShown }: Batch,
   ): View & { readonly requests: Request[] } {
     const made: Request[] = [];
-    let place = structure.own.get('state');
+    let place = structure.own.get(STATE);
     if (place === undefined) {
       const sheetId = this.newId();
       const title = freeTabTitle(STATE_TITLE, structure.titles);
       const gridProperties = { rowCount: STATE_ROWS, columnCount: STATE_COLUMNS };
       made.push(
         { addSheet: { properties: { sheetId, title, hidden: true, gridProperties } } },
-        this.markTab(sheetId, 'state'),
+        this.markTab(sheetId, STATE),
         // People can show the tab, and replace a text in all tabs.
         warnBeforeEdits(
           { sheetId },
@@ -232,7 +233,7 @@ export class SheetFile {
     const after = { ...place, rowCount: noted.rowCount };
     return {
       requests: [...requests, ...made, ...all.requests, ...shown.requests, ...noted.requests],
-      structure: { ...structure, own: new Map(structure.own).set('state', after) },
+      structure: { ...structure, own: new Map(structure.own).set(STATE, after) },
       stateTab: noted.tab,
     };
   }

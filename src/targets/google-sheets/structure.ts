@@ -1,4 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { MirrorError } from '../../base/errors.ts';
+import { FORGET_AGAIN } from '../../mirror/forgotten.ts';
 import {
   type ColumnKey,
   createMetadata,
@@ -56,10 +58,26 @@ export interface Structure {
   readonly own: ReadonlyMap<TabRole, OwnTab>;
 }
 
-/** The role of a tab of our own, according to its metadata. `state`: the hidden tab that holds states and entries. */
-export type TabRole = 'state' | 'mirror' | 'summary';
+/**
+ * The role of the hidden tab, which holds states and entries. Raise the number with every change of the stored shape: a spreadsheet
+ * of another one is not touched.
+ */
+export const STATE = 'state 1';
 
-/** Reads the response of `SheetsApi.structure`. */
+/** The role of a tab of our own, according to its metadata. */
+export type TabRole = typeof STATE | 'mirror' | 'summary';
+
+/** Throws OTHER_SCHEMA for a role that only another build gives. */
+function requireKnown(role: string, spreadsheet: string, tab: string): asserts role is TabRole {
+  if (role === STATE || !role.startsWith('state')) return;
+  throw new MirrorError(
+    'OTHER_SCHEMA',
+    `The spreadsheet "${spreadsheet}" was written by another build of forms-mirror. Choose another spreadsheet, or delete the hidden tab ` +
+      `"${tab}" and the tabs of the forms, and run again. ${FORGET_AGAIN}`,
+  );
+}
+
+/** Reads the response of `SheetsApi.structure`. Throws OTHER_SCHEMA if another build has written the spreadsheet. */
 export function readStructure({
   sheets = [],
   properties,
@@ -79,13 +97,15 @@ export function readStructure({
     const marks = metadataEntries(sheet.developerMetadata);
     const obstacles = readObstacles(sheet);
     const role = markedAs(marks, METADATA_KEYS.role, grid.sheetId);
-    if (role !== null)
-      own.set(role as TabRole, {
+    if (role !== null) {
+      requireKnown(role, properties?.title ?? '', title ?? '');
+      own.set(role, {
         ...grid,
         title: title ?? '',
         obstacles,
         chartIds: (sheet.charts ?? []).map(({ chartId }) => chartId ?? 0),
       });
+    }
     const formId = markedAs(marks, METADATA_KEYS.form, grid.sheetId);
     if (formId === null) continue;
     forms.set(formId, {

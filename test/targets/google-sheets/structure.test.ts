@@ -27,6 +27,17 @@ beforeEach(async () => {
 afterEach(() => place[Symbol.asyncDispose]());
 
 const read = async (): Promise<Structure> => readStructure(await api.structure());
+
+it('a spreadsheet of another build is not touched', async () => {
+  const found = await api.structure();
+  const marks = (found.sheets ?? []).flatMap((sheet) => sheet.developerMetadata ?? []);
+  const mark = marks.find(({ metadataValue }) => metadataValue?.startsWith('["state '));
+  Object.assign(mark ?? {}, {
+    metadataValue: mark?.metadataValue?.replace(/state \d+/, 'state 0'),
+  });
+  expect(() => readStructure(found)).toThrow(/written by another build.*delete the hidden tab/);
+});
+
 const tabIn = ({ forms }: Structure): FormTab => [...forms.values()][0] as FormTab;
 
 describe('a write that requires the columns as they were read', () => {
