@@ -31,7 +31,7 @@ type RunPlace = Pick<SyncJob, 'formId' | 'target'>;
 
 /**
  * The parts of the program, assembled from the settings: the source, and targets that are opened when first needed. For commands
- * and, through {@link jobHandlers}, for the queue. Dispose closes the opened parts.
+ * and, through `src/cli/service.ts`, for the queue. Dispose closes the opened parts.
  */
 export class App implements AsyncDisposable {
   readonly config: Config;
@@ -189,7 +189,7 @@ export class App implements AsyncDisposable {
     const plan = { places, listed: this.planner.planned?.listed ?? [] };
     const open = (name: string): Promise<Target> => this.target(name);
     const report = await poll(this.#mirror, plan, open, this.config.rule, signal);
-    const noted = report.settled.map((run) =>
+    const noted = report.unchanged.map((run) =>
       this.dataDir.noteRun(run, this.#addressOf(run.target)),
     );
     await this.#keep(Promise.all(noted));

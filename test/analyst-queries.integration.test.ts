@@ -28,6 +28,9 @@ const fieldsOf = (...labels: string[]): SelectedField[] =>
     return { id: label.toLowerCase(), label, position, inSchema: true, hashed: false };
   });
 
+/** The time of every row, as databases write it. */
+const CREATED_AT = /^2026-01-01[T ]00:00:00\.123456(?:Z|\+00)?$/;
+
 /** Stores the two forms of the page; one submission changes. */
 async function fill(url: string): Promise<void> {
   const cells = { email: 'ann@example.com', source: 'Web', topics: 'Price', message: 'A refund!' };
@@ -63,6 +66,8 @@ it.each(DATABASES)('every query of docs/analysts.md finds rows in %s', async (da
         databases === '' || databases.split(' ').includes(database) ? sql : [],
     );
     expect(queries.length).toBeGreaterThan(10);
+    const times = await view.ask('SELECT DISTINCT created_at AS at FROM submissions');
+    expect(times.map(({ at }) => String(at))).toEqual([expect.stringMatching(CREATED_AT)]);
     for (const sql of queries) {
       expect([sql, await view.ask(sql)]).toEqual([
         sql,

@@ -8,7 +8,7 @@ interface CatalogueRow {
   readonly scope: 'source' | 'target' | 'form' | 'queue' | 'settings' | 'program';
   /** `error`: the copy falls behind, or may be wrong. `warning`: something needs attention, and the copy is as claimed. */
   readonly severity: 'error' | 'warning';
-  /** The same attempt can succeed later without a change by a person. */
+  /** The same attempt can succeed later without a change by a person. Notifications count such problems of a form or target as one. */
   readonly retryable?: true;
   /** How long a problem lasts before people are notified. 0: at once, because it does not end by itself. Null: never. */
   readonly graceMs: number | null;

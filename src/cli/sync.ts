@@ -158,10 +158,10 @@ async function bringUpToDate(
     const found = await app.poll(polled, signal);
     polls.push(found);
     await visit(found.syncs);
-    for (const settled of found.settled) {
-      const { form, target } = settled;
+    for (const run of found.unchanged) {
+      const { form, target } = run;
       const place = places.find((one) => one.form.id === form.id && one.target === target);
-      if (place !== undefined && isOpen(place)) ended(place, settled);
+      if (place !== undefined && isOpen(place)) ended(place, run);
     }
   }
   await visit();

@@ -77,7 +77,7 @@ export function judge(facts: Facts): Report {
 
 const isRead = ({ problem, readAtMs }: TargetFacts): boolean => problem === null && readAtMs > 0;
 
-/** The problem of a part that does not work at all. */
+/** The problem of a part that does not work at all: an error, whatever the catalogue says. */
 const failureOf = (problem: ProblemFacts): Problem => problemOf(problem, { level: 'error' });
 
 /** Parts that failed before people paused them are not retried, so they show nothing about the current state of source and targets. */

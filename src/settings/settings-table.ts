@@ -5,7 +5,7 @@ import { parseQueueUrl } from '../queue/backends.ts';
 import { parseTargetUrl } from '../targets/target-kinds.ts';
 import * as take from './values.ts';
 
-/** Names of fields, for {@link parseSelection}. */
+/** Names of fields, for `parseSelection` in `src/mirror/selection.ts`. */
 const fieldList = take.listOf(
   (entry) => (!entry.includes(':') || /^[^:]+:.+$/.test(entry) ? entry : undefined),
   'takes field IDs, <form>:* for a whole form, <form>:<field ID> for one field of it, or *',

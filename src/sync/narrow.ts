@@ -18,7 +18,7 @@ const MOSTLY = 1 / 8;
 const MOST_HALVINGS = 40;
 
 /** What is halved by time: one form, or the whole workspace. */
-export interface Place {
+export interface Halved {
   readonly profile: Profile;
   /** The number that the target accounts for. */
   readonly counts: (span: Span, grain: Grain) => Promise<Count[]>;
@@ -33,7 +33,7 @@ export interface Place {
  * which the source has more.
  */
 export async function narrow(
-  place: Place,
+  place: Halved,
   span: Span,
   count: number,
   onlyGains = false,
@@ -64,7 +64,7 @@ export async function narrowAll(work: Work, statuses: Counts | null, total: numb
   // A list of the whole form shows which rows are gone; a list of one status shows only which rows no longer have that status.
   if (isOverLimit(work)) return readRange(work, WHOLE, false);
   const { form, source, profile } = work;
-  const place: Place = {
+  const place: Halved = {
     get profile() {
       return profile.now;
     },

@@ -125,14 +125,14 @@ export class WorkspaceDifference {
  */
 export async function explainNewest(
   store: Store,
-  spokenFor: readonly StoredForm[],
+  settled: readonly StoredForm[],
   { items }: Page,
   difference: WorkspaceDifference,
 ): Promise<Set<string>> {
   const read: FormState[] = [];
   const byForm = Map.groupBy(items, ({ submission }) => submission?.formId);
   const found = new Set<string>();
-  for (const { state } of spokenFor) {
+  for (const { state } of settled) {
     const { formId } = state;
     const shown = byForm.get(formId) ?? [];
     await using form = shown.length === 0 ? null : await store.read(formId);
@@ -194,11 +194,11 @@ export function topOf(page: Page, formIds: readonly string[]): number | null {
 /** Asks each form for its number of submissions in `statuses` (null: in all). Returns the forms whose number differs from the known one. */
 export async function askEach(
   source: Source,
-  spokenFor: readonly StoredForm[],
+  settled: readonly StoredForm[],
   statuses: readonly (string | null)[],
 ): Promise<Set<string>> {
   const found = new Set<string>();
-  for (const { state } of spokenFor) {
+  for (const { state } of settled) {
     const { formId } = state;
     const stored = accounted(state.tally);
     for (const status of statuses) {
@@ -219,19 +219,19 @@ export async function askEach(
 export async function searchWorkspace(
   source: Source,
   store: Store,
-  spokenFor: readonly StoredForm[],
+  settled: readonly StoredForm[],
   profile: Profile,
   difference: WorkspaceDifference,
   statuses: Counts | null,
 ): Promise<Set<string> | null> {
-  const most = spokenFor.length * Math.max(1, difference.statuses.length);
+  const most = settled.length * Math.max(1, difference.statuses.length);
   if (stepOf(profile) === null || difference.statuses.length === 0 || most <= 2) return null;
   const mostRequests = source.requests + most;
   const isTooLong = (): boolean => source.requests > mostRequests;
   const found = new Set<string>();
   await using stack = new AsyncDisposableStack();
   const forms: ReadForm[] = [];
-  for (const { state } of spokenFor) {
+  for (const { state } of settled) {
     const form = await store.read(state.formId);
     if (form !== null) forms.push(stack.use(form));
   }

@@ -49,7 +49,7 @@ export interface SyncJob {
 export interface PollReport {
   readonly syncs: readonly SyncJob[];
   /** Forms that need no run, each reported as a run that found nothing new and made no request. */
-  readonly settled: readonly RunReport[];
+  readonly unchanged: readonly RunReport[];
   /** IDs of forms with submissions that wait for write-back, or may soon. */
   readonly writeBacks: readonly string[];
   readonly requests: number;
@@ -61,7 +61,7 @@ const COUNTING_MS = 20_000;
 
 /**
  * The scheduled check of the whole workspace: its counts by status, then its newest submissions, compared with each target's
- * numbers. `open`: opens a target. If a target fails or takes long while others wait, or the source does not allow a judgment, each of
+ * numbers. It queues nothing: the caller does, or runs the jobs itself. `open`: opens a target. If a target fails or takes long while others wait, or the source does not allow a judgment, each of
  * its forms gets a run, which reports why. Rejects with CANCELLED, and with FORMS_UNAUTHORIZED.
  */
 export async function poll(
@@ -74,7 +74,7 @@ export async function poll(
   const source = connect(signal);
   const startedMs = clock.now();
   const syncs: SyncJob[] = [];
-  const settled: RunReport[] = [];
+  const unchanged: RunReport[] = [];
   const writeBacks = new Set<string>();
   const asking: { workspace?: Promise<Workspace> } = {};
   const ask = (): Promise<Workspace> => (asking.workspace ??= Workspace.ask(source, clock));
@@ -112,31 +112,31 @@ export async function poll(
   );
   for (const { target, groups } of counted.filter((each) => each !== undefined))
     await attempt(target.name, async () => {
-      const { spokenFor, unsettled, old, paused } = groups;
-      const judged = spokenFor.length > 0 ? await judge(target, source, groups, ask) : null;
-      const agreed = judged?.agreed ?? null;
-      const known = new Set(spokenFor.map(({ state }) => state.formId));
-      const jobs = new Set([...unsettled, ...(judged?.jobs ?? [])]);
+      const { settled, needing, old, paused } = groups;
+      const found = settled.length > 0 ? await findChanged(target, source, groups, ask) : null;
+      const agreed = found?.agreed ?? null;
+      const known = new Set(settled.map(({ state }) => state.formId));
+      const jobs = new Set([...needing, ...(found?.jobs ?? [])]);
       for (const formId of jobs) {
-        const polled = known.has(formId) && judged?.polled && { polled: judged.polled };
+        const polled = known.has(formId) && found?.polled && { polled: found.polled };
         syncs.push({ formId, target: target.name, ...polled, isComparison: false });
       }
       for (const formId of old) syncs.push({ formId, target: target.name, isComparison: true });
-      for (const stored of spokenFor) {
+      for (const stored of settled) {
         const { formId } = stored.state;
         if (rule !== null && mayWait(stored.state, rule)) writeBacks.add(formId);
         if (agreed !== null && !jobs.has(formId) && !paused.has(formId))
-          settled.push(settledRun(target.name, stored, agreed, clock.now()));
+          unchanged.push(unchangedRun(target.name, stored, agreed, clock.now()));
       }
     });
   // Submissions that a run is about to store may wait for write-back as well.
   if (rule !== null) for (const { formId } of syncs) writeBacks.add(formId);
   const ms = clock.now() - startedMs;
-  return { syncs, settled, writeBacks: [...writeBacks], requests: source.requests, ms };
+  return { syncs, unchanged, writeBacks: [...writeBacks], requests: source.requests, ms };
 }
 
 /** A form in which a poll found no change. */
-function settledRun(
+function unchangedRun(
   target: string,
   { state, notices }: StoredForm,
   agreement: Agreement,
@@ -154,10 +154,10 @@ function settledRun(
 
 /** The forms of the workspace as one target knows them. */
 interface Groups {
-  /** Settled forms: their numbers are known, and the poll covers them. */
-  readonly spokenFor: readonly StoredForm[];
+  /** Settled forms: their last run succeeded, so their numbers are known, and the poll covers them. */
+  readonly settled: readonly StoredForm[];
   /** IDs of forms that need a run even if all counts agree. */
-  readonly unsettled: readonly string[];
+  readonly needing: readonly string[];
   /** IDs of listed forms that the poll does not cover. */
   readonly rest: readonly string[];
   /** IDs of forms that people have paused. */
@@ -177,34 +177,34 @@ async function groupsOf(
   const isPaused = (id: string): boolean => pauseOf(pauses, id) !== null;
   const byId = new Map(stored.map((each) => [each.state.formId, each]));
   const listed = new Set(forms.map(({ id }) => id));
-  const spokenFor: StoredForm[] = [];
-  const unsettled: string[] = [];
+  const settled: StoredForm[] = [];
+  const needing: string[] = [];
   const old: string[] = [];
   for (const form of forms) {
     const copy = byId.get(form.id);
     if (!chosen.has(form.id)) continue;
-    const isSettled =
+    const isCovered =
       copy !== undefined &&
       // If no fields are selected, its runs report that.
       joining !== undefined &&
       isSameUnder(copy.state.storedUnder, storedUnder(joining, form)) &&
-      isSpokenFor(copy.state);
-    if (isSettled) spokenFor.push(copy);
+      isSettled(copy.state);
+    if (isCovered) settled.push(copy);
     if (isPaused(form.id)) continue;
-    if (!isSettled || needsRun(form, copy)) unsettled.push(form.id);
+    if (!isCovered || needsRun(form, copy)) needing.push(form.id);
     if (
       copy?.state.ranges.some((range) => isOld(copy.state, range, compareEveryMs, nowMs)) === true
     )
       old.push(form.id);
   }
   // A run finds out whether a form that is no longer listed is gone.
-  unsettled.push(...[...chosen].filter((id) => !listed.has(id) && !isPaused(id)));
-  const known = new Set(spokenFor.map(({ state }) => state.formId));
+  needing.push(...[...chosen].filter((id) => !listed.has(id) && !isPaused(id)));
+  const known = new Set(settled.map(({ state }) => state.formId));
   const rest = [...listed].filter((id) => !known.has(id));
-  return { spokenFor, unsettled, rest, paused: new Set([...listed].filter(isPaused)), old };
+  return { settled, needing, rest, paused: new Set([...listed].filter(isPaused)), old };
 }
 
-const isSpokenFor = ({ outcome, ranges, goneAtMs, submissionsAsOfMs }: FormState): boolean =>
+const isSettled = ({ outcome, ranges, goneAtMs, submissionsAsOfMs }: FormState): boolean =>
   outcome === 'ok' && ranges.length > 0 && goneAtMs === null && submissionsAsOfMs !== null;
 
 function needsRun(form: Form, { state, fields }: StoredForm): boolean {
@@ -227,7 +227,7 @@ function areRelabelled(form: Form, fields: StoredForm['fields']): boolean {
 }
 
 /** What a poll found about a target's settled forms. */
-interface Judged {
+interface Found {
   /** The forms that need a run. */
   readonly jobs: ReadonlySet<string>;
   /** When the workspace had what the target accounts for, without those forms; null if that is not known. */
@@ -237,16 +237,16 @@ interface Judged {
 }
 
 /** Finds the settled forms of a target that need a run. */
-async function judge(
+async function findChanged(
   target: Target,
   source: Source,
   groups: Groups,
   ask: () => Promise<Workspace>,
-): Promise<Judged> {
+): Promise<Found> {
   const { store } = target;
-  const { spokenFor, rest } = groups;
-  const open = (jobs: ReadonlySet<string>): Judged => ({ jobs, agreed: null, polled: null });
-  const all = new Set(spokenFor.map(({ state }) => state.formId));
+  const { settled, rest } = groups;
+  const open = (jobs: ReadonlySet<string>): Found => ({ jobs, agreed: null, polled: null });
+  const all = new Set(settled.map(({ state }) => state.formId));
   const workspace = await ask();
   const { first } = workspace;
   const profile = await loadProfile(target);
@@ -261,24 +261,23 @@ async function judge(
     return open(all);
 
   const statuses = profile.now.hasWorkspaceStatuses ? workspace.statuses : null;
-  const isOnStatuses =
-    statuses !== null && spokenFor.every(({ state }) => areAllAsked(state.tally));
+  const isOnStatuses = statuses !== null && settled.every(({ state }) => areAllAsked(state.tally));
   const known = await readRest(store, rest);
   const difference = new WorkspaceDifference(first.total, statuses);
-  for (const { state } of spokenFor) difference.takeOff(accounted(state.tally));
+  for (const { state } of settled) difference.takeOff(accounted(state.tally));
   // Even if the counts agree: a newcomer and a deletion together leave them unchanged.
   const found = new Set<string>();
   const others: string[] = [];
   let shown = 0;
   for (let nth = 0; ; nth++) {
     const page = await workspace.page(nth);
-    for (const id of await explainNewest(store, spokenFor, page, difference)) found.add(id);
+    for (const id of await explainNewest(store, settled, page, difference)) found.add(id);
     if (known !== null) others.push(...newIn(page, known));
     shown += page.items.length;
     // Deletions may make up for newcomers that only a further page shows.
     if (page.isLast || difference.newcomers + others.length < shown) break;
     // With this many pages, asking each form takes fewer requests.
-    if (nth + 1 < spokenFor.length) continue;
+    if (nth + 1 < settled.length) continue;
     difference.isUnsure = true;
     break;
   }
@@ -301,26 +300,19 @@ async function judge(
     }
   }
   if (rest.length === 0) {
-    if (spokenFor.length === 1)
+    if (settled.length === 1)
       return {
         ...open(all),
         polled: statuses && { atMs: workspace.askedAtMs, statuses },
       };
-    const named = await searchWorkspace(
-      source,
-      store,
-      spokenFor,
-      profile.now,
-      difference,
-      statuses,
-    );
+    const named = await searchWorkspace(source, store, settled, profile.now, difference, statuses);
     for (const id of named ?? []) found.add(id);
     if (named !== null && named.size > 0) return open(found);
   }
   // If nothing is known of the rest, one of its submissions may hide a deletion, which only the form's own total shows.
   const { statuses: some } = difference;
   const asked = known === null || some.length === 0 ? [null, ...some] : some;
-  const differing = await askEach(source, spokenFor, asked);
+  const differing = await askEach(source, settled, asked);
   for (const id of differing) found.add(id);
   if (found.size > 0) return open(found);
   // No form explains the difference. If the workspace still shows it, it belongs to none of them.
@@ -344,20 +336,20 @@ const isYoungAs = ({ atMs, onStatuses, formIds }: Agreement, before: Agreement |
 
 /** Records that the workspace has what the target accounts for, for the forms that need no run. */
 async function agree(
-  { spokenFor, unsettled }: Groups,
+  { settled, needing }: Groups,
   jobs: ReadonlySet<string>,
   store: Store,
   atMs: number,
   onStatuses: boolean,
 ): Promise<Agreement> {
-  const formIds = spokenFor.map(({ state }) => state.formId).filter((id) => !jobs.has(id));
+  const formIds = settled.map(({ state }) => state.formId).filter((id) => !jobs.has(id));
   const agreement = { atMs, onStatuses, formIds };
   let former: Agreement | null = null;
   await AGREEMENT.change(store, (before) => {
     former = before;
     return store.isMetered === true && isYoungAs(agreement, before) ? before : agreement;
   });
-  if (store.isMetered !== true) await keepEarlier(store, [...jobs, ...unsettled], former);
+  if (store.isMetered !== true) await keepEarlier(store, [...jobs, ...needing], former);
   return agreement;
 }
 

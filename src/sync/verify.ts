@@ -52,7 +52,7 @@ export interface VerifyReport {
   readonly requests: number;
 }
 
-const LISTED = 20;
+const MOST_LISTED = 20;
 /** If more submissions differ, they are not compared a second time. */
 const MOST_AGAIN = 1_000;
 /** How long a run that a poll has queued may take. */
@@ -106,7 +106,7 @@ export async function verifyForm(
     extra: firstOf(of('extra')),
     differing: { ...firstOf(of('changed')), columns: columnsOf(of('changed')) },
     lagging: firstOf(lagging),
-    undecided: { count: undecided.length, ids: undecided.slice(0, LISTED) },
+    undecided: { count: undecided.length, ids: undecided.slice(0, MOST_LISTED) },
     held: tally.held,
     listed: tally.rejected,
     forgotten: tally.forgotten,
@@ -118,7 +118,7 @@ export async function verifyForm(
 
 const firstOf = (differences: readonly Difference[]): Differing => ({
   count: differences.length,
-  ids: differences.slice(0, LISTED).map(({ id }) => id),
+  ids: differences.slice(0, MOST_LISTED).map(({ id }) => id),
 });
 
 /**

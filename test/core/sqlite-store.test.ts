@@ -8,6 +8,7 @@ import {
   statfsSync,
   writeFileSync,
 } from 'node:fs';
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
@@ -233,5 +234,26 @@ function special({ store, url, query, write }: Bed): void {
     expect(losses).toEqual([
       'The table contact is missing; it is filled again. 1 submission that the source has deleted cannot be read again.',
     ]);
+  });
+
+  it('does not touch a file of another build', async () => {
+    await using place = await open();
+    const other = bedOf(() => place);
+    await other.write('contact', async () => {});
+    await place.query(`UPDATE _mirror_records SET value = '"1"' WHERE name = 'schema'`);
+    await using opened = await other.store();
+    await expect(opened.forms()).rejects.toMatchObject({ code: 'OTHER_SCHEMA' });
+  });
+
+  it('a change of the tables raises the schema', async () => {
+    await using place = await open();
+    await bedOf(() => place).write('contact', async () => {});
+    const tables = await place.query(
+      `SELECT sql FROM sqlite_schema WHERE name LIKE '\\_mirror\\_%' ESCAPE '\\' AND sql LIKE 'CREATE TABLE%' ORDER BY name`,
+    );
+    const [schema] = await place.query(`SELECT value FROM _mirror_records WHERE name = 'schema'`);
+    const digest = createHash('sha256').update(JSON.stringify(tables)).digest('hex').slice(0, 8);
+    // If this fails, raise SCHEMA in src/targets/sql/schema.ts, and write both values here.
+    expect({ digest, schema: schema?.['value'] }).toEqual({ digest: '63e2a59e', schema: '"12"' });
   });
 }

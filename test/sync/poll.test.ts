@@ -49,10 +49,10 @@ it('L16: newcomers of a form that is not selected cost a poll no further request
   expect(await poll()).toMatchObject({ syncs: [], requests: 7 });
   for (let round = 0; round < 2; round++) {
     insert(FORMS);
-    const { syncs, settled, requests } = await poll();
-    expect({ syncs, settled: settled.length, requests }).toEqual({
+    const { syncs, unchanged, requests } = await poll();
+    expect({ syncs, unchanged: unchanged.length, requests }).toEqual({
       syncs: [],
-      settled: selected.length,
+      unchanged: selected.length,
       requests: 7,
     });
   }
@@ -147,9 +147,9 @@ it.each([1, 2])(
       onPage = async () => {};
       await store(app, 'default', id, place);
     };
-    const { syncs, settled } = await poll();
+    const { syncs, unchanged } = await poll();
     expect(syncs.map(({ formId }) => formId)).toContain('frm-1');
-    expect(settled).toEqual([]);
+    expect(unchanged).toEqual([]);
   },
 );
 

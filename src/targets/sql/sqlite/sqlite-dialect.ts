@@ -36,7 +36,7 @@ const STAGING: Staging = {
   answers: answersJson,
 };
 
-/** The dialect of SQLite. Times are ISO 8601 text, unchanged. */
+/** The dialect of SQLite. Times are ISO 8601 text, unchanged, because they have up to six digits of a second, and anyone can read them. */
 export const sqliteDialect: Dialect = {
   product: 'SQLite',
   version: 'sqlite_version()',
