@@ -150,7 +150,7 @@ function* problemsOf(known: KnownForm, around: Surroundings): Generator<Problem>
   }
   if (state.tally.held > 0) {
     const rows = plural(state.tally.held, 'row is', 'rows are');
-    const message = `${rows} missing from the source, more than MAX_DELETE_FRACTION allows at once. None was marked deleted.`;
+    const message = `${rows} missing from the source: too many disappeared at once (MAX_DELETE_FRACTION), so these were not marked deleted.`;
     yield problemOf(
       { code: 'DELETIONS_HELD', message, sinceMs: state.since.held ?? null },
       acceptance(slug, target),

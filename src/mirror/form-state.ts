@@ -205,12 +205,15 @@ export const wholeRead = (state: FormState, atMs: number): FormState => ({
   isListDoubted: false,
 });
 
-/** Source and copy agreed as of this moment; on statuses, too, if they were counted. */
+/**
+ * Source and copy agreed as of this moment; on statuses, too, if they were counted. While deletions are held, those before them count for
+ * the deletion guard: together they were too many.
+ */
 export const agreed = (state: FormState, atMs: number, onStatuses: boolean): FormState => ({
   ...state,
   submissionsAsOfMs: atMs,
   statusesAsOfMs: onStatuses ? atMs : state.statusesAsOfMs,
-  recentlyDeleted: 0,
+  recentlyDeleted: state.tally.held > 0 ? state.recentlyDeleted : 0,
 });
 
 /** When the oldest reading of all ranges began; null if a range was never read. */

@@ -56,22 +56,25 @@ export async function settleAbsent(
   throw new Incomplete('HIDES', `such as ${key}; ${remedy}`);
 }
 
-/** How many rows of a form may be marked deleted without a person. Rows deleted since the last agreement count as rows that existed. */
-export const deletionLimit = (
+/**
+ * How many more rows of a form may be marked deleted without a person. Rows deleted since the last agreement count as rows that existed.
+ */
+export const deletionsLeft = (
   { tally, recentlyDeleted }: FormState,
   { maxDeleteFraction }: Target,
   { acceptDeletes = 0 }: RunOptions,
-): number =>
-  Math.max(FEW_DELETIONS, maxDeleteFraction * (liveRows(tally) + recentlyDeleted), acceptDeletes);
+): number => {
+  const limit = Math.max(FEW_DELETIONS, maxDeleteFraction * (liveRows(tally) + recentlyDeleted));
+  return Math.max(limit - recentlyDeleted, acceptDeletes);
+};
 
 /**
- * Whether more rows are gone than {@link deletionLimit} allows (L8). The guard adds up over ranges and runs, and considers the
+ * Whether more rows are gone than {@link deletionsLeft} allows (L8). The guard adds up over ranges and runs, and considers the
  * total of the whole form first. `more`: rows that are gone in addition to the known ones.
  */
 export function isOverLimit({ target, form, asked, shortBy }: Work, more = 0): boolean {
-  const { tally, recentlyDeleted } = form.state;
-  const limit = deletionLimit(form.state, target, asked);
-  return recentlyDeleted + tally.held + Math.max(more, shortBy) > limit;
+  const { held } = form.state.tally;
+  return held + Math.max(more, shortBy) > deletionsLeft(form.state, target, asked);
 }
 
 const TOO_MANY = 'many rows disappeared at once';
@@ -119,6 +122,7 @@ async function askAbsent(work: Work, rows: readonly StoredRow[]): Promise<Submis
     ],
     state: (state) => ({ ...state, recentlyDeleted: state.recentlyDeleted + deleted.length }),
   });
+  work.shortBy -= deleted.length;
   return there;
 }
 

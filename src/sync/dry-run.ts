@@ -1,5 +1,5 @@
 import { MirrorError } from '../base/errors.ts';
-import { deletionLimit } from './absent.ts';
+import { deletionsLeft } from './absent.ts';
 import { blankRun, type RunReport } from './run-form.ts';
 import type { Target } from './target.ts';
 import { compareForm, type Difference } from './compare.ts';
@@ -19,8 +19,8 @@ export async function dryRun(
   const of = (...kinds: readonly Difference['kind'][]): Difference[] =>
     [...found.values()].filter(({ kind }) => kinds.includes(kind));
   const [changes, gone] = [of('missing', 'changed', 'marked'), of('extra')];
-  const limit = stored && deletionLimit(stored.state, target, options);
-  const isHeld = gone.length > (limit ?? 0);
+  const left = stored && deletionsLeft(stored.state, target, options);
+  const isHeld = gone.length > (left ?? 0);
   const ending = isHeld
     ? new MirrorError('DELETIONS_HELD', `${gone.length} deletions would wait for a person.`)
     : (isProven && undecided.size === 0) || found.size > 0

@@ -253,14 +253,16 @@ async function findChanged(
   if (first.total > 0)
     profile.learn({ hasWorkspaceStatuses: !areIgnored(workspace.statuses, first.total) });
   await profile.save();
-  // A workspace that has shown nothing yet may be one that cannot be asked without a form, so each form is asked. If lists are not
-  // sorted, the first page does not show the newest submissions, and a newcomer beside a deletion moves no count. Items that do not
-  // name their form explain nothing.
+  // A workspace that has shown nothing yet may be one that cannot be asked without a form, so each form is asked; also if only forms
+  // can be counted by status. If lists are not sorted, the first page does not show the newest submissions, and a newcomer beside a
+  // deletion moves no count. Items that do not name their form explain nothing.
+  const { hasStatuses, hasWorkspaceStatuses, isSorted } = profile.now;
+  const isCounted =
+    hasWorkspaceStatuses === true || (hasWorkspaceStatuses === false && hasStatuses === false);
   const isNamed = first.items.every(({ submission }) => submission?.formId !== '');
-  if (profile.now.hasWorkspaceStatuses === null || !profile.now.isSorted || !isNamed)
-    return open(all);
+  if (!isCounted || !isSorted || !isNamed) return open(all);
 
-  const statuses = profile.now.hasWorkspaceStatuses ? workspace.statuses : null;
+  const statuses = hasWorkspaceStatuses ? workspace.statuses : null;
   const isOnStatuses = statuses !== null && settled.every(({ state }) => areAllAsked(state.tally));
   const known = await readRest(store, rest);
   const difference = new WorkspaceDifference(first.total, statuses);

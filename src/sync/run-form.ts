@@ -168,7 +168,7 @@ async function syncToEnd(work: Work): Promise<MirrorError | null> {
   const option = `${shellOption('--form', state.formId)} ${shellOption('--target', work.target.name)}`;
   return new MirrorError(
     'DELETIONS_HELD',
-    `The source does not show ${held} rows of ${nameOf(state)}, more than MAX_DELETE_FRACTION allows at once, so none was ` +
+    `The source does not show ${held} rows of ${nameOf(state)}. Too many disappeared at once (MAX_DELETE_FRACTION), so these were not ` +
       `marked deleted. Look at the form in the dashboard. If they were deleted on purpose, run: forms-mirror sync --full --accept-deletes ${option}`,
   );
 }

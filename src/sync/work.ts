@@ -82,9 +82,10 @@ export function spend({ source, form, sink }: Work, pageSize = PAGE): void {
 
 /** Why a run has no proof that it saw everything (L3): each reason is a sentence for a person. */
 const REASONS = {
-  MOVING: 'the form changes faster than it can be read',
+  MOVING:
+    'counts and list did not agree: the form changes faster than it can be read, or they contradict each other',
   CONTRADICTION: 'the list shows another number of submissions than its total',
-  UNPROVEN: 'the list changes each time it is read, and cannot be divided by date',
+  UNPROVEN: 'the list never shows as many submissions as its total, and cannot be divided by date',
   HIDES: 'the list hides submissions that the source has when they are asked for by ID',
   FOREIGN: 'the list shows submissions of other forms: formId is ignored',
   MIXED:

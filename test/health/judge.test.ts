@@ -369,7 +369,7 @@ describe('the judge', () => {
       // L8: the command accepts only the deletions of this form in this target.
       { tally: { held: 9 }, runs: [run(1, HELD), run(HOUR, HELD), run(DAY)] },
       {
-        message: expect.stringMatching(/^9 rows are missing .* None was marked deleted\.$/),
+        message: expect.stringMatching(/^9 rows are missing .* not marked deleted\.$/),
         remedy: expect.stringMatching(/on purpose, accept them:$/),
         command: 'forms-mirror sync --full --accept-deletes --form a --target db',
         since: before(HOUR),

@@ -214,6 +214,23 @@ it('L12: visits each form of a target that does not answer, and delays no other'
   expect(waits).toEqual([20_000, 20_000]);
 });
 
+it('L16: finds a changed status although only forms can be counted by status', async () => {
+  let isBroken = false;
+  const { source, app, poll } = await openMirror(undefined, {
+    onRequest({ query }) {
+      if (isBroken && !query.has('formId')) query.delete('status');
+    },
+  });
+  isBroken = true;
+  const id = source.byTime('frm-2')[0]?.id ?? '';
+  source.setStatus(id, 'ARCHIVED');
+  await runAll(app, await poll());
+  const { store } = await app.target('default');
+  const copy = (await store.states()).find(({ state }) => state.formId === 'frm-2');
+  const archived = source.all('frm-2').filter(({ status }) => status === 'ARCHIVED');
+  expect(copy?.state.tally.rows['ARCHIVED']).toBe(archived.length);
+});
+
 it('L16: learns within a day that a source sorts and filters by date again', async () => {
   let isBroken = false;
   const { app, clock, poll, insert } = await openMirror(undefined, {

@@ -193,6 +193,34 @@ it('L8: a run with accepted deletions looks for those that were held before', as
   expect(accepted).toMatchObject({ outcome: 'ok', deleted: 150 });
 });
 
+it('L8: what is held after other deletions stays held until a person accepts it', async () => {
+  const source = spreadStore(1, 120);
+  let [asked, isDone] = [0, true];
+  const { app, formId } = await openApp({
+    store: source,
+    onRequest({ path }) {
+      if (/submissions\/./.test(path)) asked++;
+      else if (asked >= 15 && !isDone) isDone = Boolean(remove());
+    },
+  });
+  const remove = (): void[] =>
+    source
+      .ids(formId)
+      .slice(0, 15)
+      .map((id) => source.delete(id));
+  const place = { formId, target: 'default' };
+  await app.run(place, {}, signal);
+  remove();
+  isDone = false;
+  const held = await app.run(place, {}, signal);
+  expect(held).toMatchObject({ outcome: 'held', deleted: 15, held: 15 });
+  expect(await app.dryRun(place, { isFull: true }, signal)).toMatchObject({ held: 15, deleted: 0 });
+  const again = await app.run(place, { isFull: true }, signal);
+  expect(again).toMatchObject({ outcome: 'held', deleted: 0, held: 15 });
+  const accepted = await app.run(place, { acceptDeletes: 15 }, signal);
+  expect(accepted).toMatchObject({ outcome: 'ok', deleted: 15, held: 0 });
+});
+
 it('L17: a problem of a write-back keeps its start time', async () => {
   const { store } = await openApp();
   const since = async (code: ProblemCode, day: number): Promise<string | undefined> => {
