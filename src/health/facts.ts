@@ -5,7 +5,7 @@ import type { StoredForm } from '../mirror/port.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { MirrorPlan } from '../sync/planner.ts';
 import { leftoverNotices } from '../sync/purge.ts';
-import { AGREEMENT, EARLIER, PAUSES, WRITE_BACKS, type WriteBackProblem } from '../sync/records.ts';
+import { AGREEMENTS, PAUSES, WRITE_BACKS, type WriteBackProblem } from '../sync/records.ts';
 import { isOutdated, type Target } from '../sync/target.ts';
 import type { Kept } from './data-dir.ts';
 import type { QueueState } from './report.ts';
@@ -25,10 +25,8 @@ export interface FormCopy extends StoredForm {
 export interface TargetContent {
   readonly forms: readonly FormCopy[];
   readonly pauses: readonly Pause[];
-  /** What the last poll agreed on; null if none has. */
-  readonly agreement: Agreement | null;
-  /** Earlier agreements, see {@link EARLIER}. */
-  readonly earlier: Readonly<Record<string, Omit<Agreement, 'formIds'>>>;
+  /** What polls agreed on, the newest first. */
+  readonly agreements: readonly Agreement[];
 }
 
 /** A target as the settings name it. */
@@ -89,6 +87,5 @@ export async function readTarget(
     });
   });
   const pauses = await PAUSES.read(store);
-  const [agreement, earlier] = [await AGREEMENT.read(store), await EARLIER.read(store)];
-  return { forms, pauses, agreement, earlier };
+  return { forms, pauses, agreements: await AGREEMENTS.read(store) };
 }

@@ -27,7 +27,7 @@ export function judge(facts: Facts): Report {
   const known = facts.targets.map((target) => ({ target, forms: knownForms(target, facts) }));
   const all = known.flatMap(({ forms }) => forms);
   // When the source last answered correctly, according to runs and polls.
-  const agreedMs = facts.targets.map(({ value }) => value?.agreement?.atMs);
+  const agreedMs = facts.targets.map(({ value }) => value?.agreements[0]?.atMs);
   const succeededMs = all.map((form) => form.succeededMs);
   const heardMs = newestOf([plan?.atMs, ...agreedMs, ...succeededMs], nowMs);
   const unlisted = kept.source !== null && kept.source.atMs > heardMs ? kept.source : null;

@@ -1,5 +1,5 @@
 import { isAhead } from '../base/clock.ts';
-import { type Agreement, claimOf, type FormState } from '../mirror/form-state.ts';
+import { type Agreement, agreementOn, claimOf, type FormState } from '../mirror/form-state.ts';
 import { pauseOf } from '../mirror/pauses.ts';
 import type { Run } from '../mirror/port.ts';
 import type { KeptRun } from './data-dir.ts';
@@ -17,7 +17,7 @@ const SAYS_NOTHING: ReadonlySet<string> = new Set(['busy', 'paused', 'stopped'])
 export function knownForms({ name, address, value: target }: TargetFacts, facts: Facts) {
   const { queue, nowMs } = facts;
   const { places = [], atMs: plannedAtMs = null, sinceMs } = facts.plan ?? {};
-  const { forms: copies = [], pauses = [], agreement = null, earlier = {} } = target ?? {};
+  const { forms: copies = [], pauses = [], agreements = [] } = target ?? {};
   const byId = new Map(copies.map((form) => [form.state.formId, form]));
   // Known from a failure: a first run that the target could not record.
   const failures = new Map(
@@ -49,14 +49,11 @@ export function knownForms({ name, address, value: target }: TargetFacts, facts:
     const last = lastOf(runs, failure, copy?.state.since ?? {});
     const running = jobs.get(form.id) ?? null;
     const goneMs = copy?.state.goneAtMs ?? (last?.outcome === 'gone' ? last.sinceMs : null);
-    const before = earlier[form.id];
-    const isDropped = before !== undefined && agreement?.formIds.includes(form.id) !== true;
-    const agreed = isDropped ? { ...before, formIds: [form.id] } : agreement;
+    const agreed = agreementOn(agreements, form.id);
     const claim = claimIn(copy, agreed, nowMs);
     const claimedMs = Date.parse(claim.submissionsAsOf ?? '') || 0;
     // Also if nothing is claimed because people or settings changed the copy since.
-    const polledMs = agreed?.formIds.includes(form.id) === true ? agreed.atMs : 0;
-    const heardMs = newestOf([claimedMs, polledMs, last?.endedAtMs], nowMs);
+    const heardMs = newestOf([claimedMs, agreed?.atMs, last?.endedAtMs], nowMs);
     const worked = runs.filter(({ outcome }) => outcome !== 'failed').map((run) => run.endedAtMs);
     if (failure?.outcome === 'gone') worked.push(failure.endedAtMs);
     // A newer plan of another process may have forms that this process's plan does not.

@@ -1,7 +1,7 @@
 import type { FormHealthText } from '../mirror/health-text.ts';
 import type { StoredForm } from '../mirror/port.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import { AGREEMENT, PAUSES } from '../sync/records.ts';
+import { AGREEMENTS, PAUSES } from '../sync/records.ts';
 import { judge } from './judge.ts';
 import type { FormReport } from './report.ts';
 
@@ -30,8 +30,7 @@ export const describeForm =
     const value = {
       forms: [{ ...form, ...nothing }],
       pauses: PAUSES.in(recordOf),
-      agreement: AGREEMENT.in(recordOf),
-      earlier: {},
+      agreements: AGREEMENTS.in(recordOf),
     };
     const report = judge({
       nowMs,

@@ -267,33 +267,37 @@ export interface Claim extends Pick<Tally, 'held' | 'undecided' | 'rejected'> {
 /** The workspace, asked as a whole by a poll, had what the target accounts for, of these forms. */
 export interface Agreement {
   readonly atMs: number;
-  /** Statuses were counted. */
-  readonly onStatuses: boolean;
+  /** The same; null if statuses were not counted. */
+  readonly statusesAtMs: number | null;
   readonly formIds: readonly string[];
 }
 
+/** The last agreement of a poll on a form; null for none. */
+export const agreementOn = (agreements: readonly Agreement[], formId: string): Agreement | null =>
+  agreements.find(({ formIds }) => formIds.includes(formId)) ?? null;
+
 /**
- * Computes the claim, which is never stored. A form that never agreed with the source claims nothing. `agreement`: what the polls
- * found since its last run.
+ * Computes the claim, which is never stored. A form that never agreed with the source claims nothing. `agreement`: the last one of a
+ * poll on the form.
  */
 export function claimOf(state: FormState, agreement: Agreement | null): Claim {
-  const { formId, statusesAsOfMs } = state;
+  const { statusesAsOfMs } = state;
   const { held, undecided, rejected } = state.tally;
   const except = { held, undecided, rejected };
   if (state.submissionsAsOfMs === null)
     return { submissionsAsOfMs: null, statusesAsOfMs: null, answersAsOfMs: null, ...except };
   // An agreement of a poll from before the form's last reading adds nothing.
-  const polledMs = agreement?.formIds.includes(formId) === true ? agreement.atMs : 0;
-  const submissionsAsOfMs = Math.max(state.submissionsAsOfMs, polledMs);
+  const { atMs = 0, statusesAtMs = null } = agreement ?? {};
+  const submissionsAsOfMs = Math.max(state.submissionsAsOfMs, atMs);
   // A run may have read every range, and failed before source and copy agreed.
   const readMs = oldestReading(state);
   const answersAsOfMs = readMs === null ? null : Math.min(readMs, submissionsAsOfMs);
   return {
     submissionsAsOfMs,
     statusesAsOfMs:
-      polledMs > 0 && agreement?.onStatuses === true
-        ? Math.max(statusesAsOfMs ?? 0, polledMs)
-        : (statusesAsOfMs ?? answersAsOfMs),
+      statusesAtMs === null
+        ? (statusesAsOfMs ?? answersAsOfMs)
+        : Math.max(statusesAsOfMs ?? 0, statusesAtMs),
     answersAsOfMs,
     ...except,
   };

@@ -7,8 +7,8 @@ import type { Cell, Form, FormIdentity, SelectedField, Row } from './types.ts';
  * as the rows that it describes. Operations reject with a MirrorError whose code begins with TARGET_.
  */
 
-/** The record of when the workspace last agreed with a target, and on which forms. */
-export const AGREEMENT_RECORD = 'poll agreement';
+/** The record of when polls last agreed on which forms. */
+export const AGREEMENTS_RECORD = 'poll agreements';
 
 /** People rearranged the target during a write. Opening the form again finds the losses and makes every range due. */
 export class Rearranged extends MirrorError {

@@ -29,7 +29,7 @@ import {
 } from './poll-search.ts';
 import type { MirrorPlan } from './planner.ts';
 import { loadProfile } from './profile.ts';
-import { AGREEMENT, EARLIER, PAUSES, REST } from './records.ts';
+import { AGREEMENTS, PAUSES, REST } from './records.ts';
 import { blankRun, type RunReport } from './run-form.ts';
 import { type Source } from '../forms/source.ts';
 import type { Mirror, Target } from './target.ts';
@@ -329,12 +329,15 @@ async function findChanged(
 /** How old an agreement may get in a target that is written only now and then. */
 const AGREEMENT_LASTS_MS = 10 * 60_000;
 
-/** Whether the agreement that a target already holds says nearly as much. */
-const isYoungAs = ({ atMs, onStatuses, formIds }: Agreement, before: Agreement | null): boolean =>
-  before !== null &&
-  before.onStatuses === onStatuses &&
-  atMs - before.atMs < AGREEMENT_LASTS_MS &&
-  JSON.stringify(before.formIds) === JSON.stringify(formIds);
+/** Whether the last agreement says nearly as much. */
+const isYoungAs = (
+  { atMs, statusesAtMs, formIds }: Agreement,
+  last: Agreement | undefined,
+): boolean =>
+  last !== undefined &&
+  (last.statusesAtMs === null) === (statusesAtMs === null) &&
+  atMs - last.atMs < AGREEMENT_LASTS_MS &&
+  JSON.stringify(last.formIds) === JSON.stringify(formIds);
 
 /** Records that the workspace has what the target accounts for, for the forms that need no run. */
 async function agree(
@@ -345,29 +348,15 @@ async function agree(
   onStatuses: boolean,
 ): Promise<Agreement> {
   const formIds = settled.map(({ state }) => state.formId).filter((id) => !jobs.has(id));
-  const agreement = { atMs, onStatuses, formIds };
-  let former: Agreement | null = null;
-  await AGREEMENT.change(store, (before) => {
-    former = before;
-    return store.isMetered === true && isYoungAs(agreement, before) ? before : agreement;
-  });
-  if (store.isMetered !== true) await keepEarlier(store, [...jobs, ...needing], former);
-  return agreement;
-}
-
-/** Keeps the last agreement on each of these forms. `before`: the one before this poll. */
-async function keepEarlier(
-  store: Store,
-  formIds: readonly string[],
-  before: Agreement | null,
-): Promise<void> {
-  await EARLIER.change(store, (known) => {
-    const kept = formIds.flatMap((id) => {
-      const isNewer = before?.formIds.includes(id) === true;
-      const last = isNewer ? { atMs: before.atMs, onStatuses: before.onStatuses } : known[id];
-      return last === undefined ? [] : [[id, last] as const];
+  const agreement = { atMs, statusesAtMs: onStatuses ? atMs : null, formIds };
+  // Until a run of theirs succeeds, nothing newer is known of the others.
+  const others = new Set([...jobs, ...needing]);
+  await AGREEMENTS.change(store, (before) => {
+    if (store.isMetered === true && isYoungAs(agreement, before[0])) return before;
+    const earlier = before.map((each) => {
+      return { ...each, formIds: each.formIds.filter((id) => others.has(id)) };
     });
-    const next = Object.fromEntries(kept);
-    return isDeepStrictEqual(next, known) ? known : next;
+    return [agreement, ...earlier.filter((each) => each.formIds.length > 0)];
   });
+  return agreement;
 }

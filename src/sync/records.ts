@@ -1,7 +1,7 @@
 import type { ProblemCode } from '../base/catalogue.ts';
 import type { Agreement } from '../mirror/form-state.ts';
 import { newPause, type Pause } from '../mirror/pauses.ts';
-import { AGREEMENT_RECORD, type Store } from '../mirror/port.ts';
+import { AGREEMENTS_RECORD, type Store } from '../mirror/port.ts';
 
 /*
  * Records of a target that belong to no form, for every process that writes there: pauses, the forms that slugs mean, problems of
@@ -98,17 +98,8 @@ export async function noteWriteBack(
   });
 }
 
-/** The last agreement of a poll; null before the first. */
-export const AGREEMENT = new TargetRecord<Agreement | null>(AGREEMENT_RECORD, null);
-
-/**
- * The last agreement of a poll on each form that needs a run since, by its ID: until one succeeds, nothing newer is known. Not a part of
- * {@link AGREEMENT}, in which the view `freshness` looks for the IDs of the forms that it covers.
- */
-export const EARLIER = new TargetRecord<Readonly<Record<string, Omit<Agreement, 'formIds'>>>>(
-  'poll agreements before',
-  {},
-);
+/** What polls agreed on, the newest first. Each form is in the last agreement on it. */
+export const AGREEMENTS = new TargetRecord<readonly Agreement[]>(AGREEMENTS_RECORD, []);
 
 /** The number of submissions in the workspace beyond the forms that the poll covers. */
 export interface Rest {

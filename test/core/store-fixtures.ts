@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/base/clock.ts';
-import { type FormState, wholeRead } from '../../src/mirror/form-state.ts';
+import { type Agreement, type FormState, wholeRead } from '../../src/mirror/form-state.ts';
 import {
-  AGREEMENT_RECORD,
+  AGREEMENTS_RECORD,
   type Run,
   type Store,
   type TargetNotice,
@@ -78,27 +78,26 @@ export async function freshnessAfterPolls(
   formId: string,
   ask: () => Promise<readonly [submissionsMs: number, statusesMs: number, answersMs: number]>,
 ): Promise<{ shown: (readonly number[])[]; expected: number[][] }> {
+  const later = (statusesAtMs: number | null, ...formIds: string[]): Agreement => {
+    return { atMs: LATER_MS, statusesAtMs, formIds };
+  };
   const polls = [
-    { atMs: LATER_MS, onStatuses: true, formIds: ['another'], expected: [AT_MS, AT_MS, AT_MS] },
+    { agreements: [later(LATER_MS, 'another')], expected: [AT_MS, AT_MS, AT_MS] },
+    { agreements: [later(null, 'another', formId)], expected: [LATER_MS, AT_MS, LATER_MS] },
     {
-      atMs: LATER_MS,
-      onStatuses: false,
-      formIds: ['another', formId],
-      expected: [LATER_MS, AT_MS, LATER_MS],
-    },
-    {
-      atMs: LATER_MS,
-      onStatuses: true,
-      formIds: [formId],
+      agreements: [{ ...later(null, 'another'), atMs: Date.now() }, later(LATER_MS, formId)],
       expected: [LATER_MS, LATER_MS, LATER_MS],
     },
-    { atMs: BEFORE_MS, onStatuses: true, formIds: [formId], expected: [AT_MS, AT_MS, AT_MS] },
+    {
+      agreements: [{ ...later(BEFORE_MS, formId), atMs: BEFORE_MS }],
+      expected: [AT_MS, AT_MS, AT_MS],
+    },
   ];
   const shown: (readonly number[])[] = [];
-  for (const { expected: _, ...agreement } of polls) {
+  for (const { agreements } of polls) {
     await using store = await open();
-    const kept = await store.record(AGREEMENT_RECORD);
-    await store.putRecord(AGREEMENT_RECORD, agreement, kept?.revision ?? null);
+    const kept = await store.record(AGREEMENTS_RECORD);
+    await store.putRecord(AGREEMENTS_RECORD, agreements, kept?.revision ?? null);
     shown.push(await ask());
   }
   return { shown, expected: polls.map(({ expected }) => expected) };

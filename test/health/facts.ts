@@ -143,8 +143,7 @@ export const targetOf = (
   value: {
     forms: [formCopy(FORM_A), formCopy(FORM_B)],
     pauses: [],
-    agreement: null,
-    earlier: {},
+    agreements: [],
     ...content,
   },
   readAtMs: NOW,
@@ -192,7 +191,8 @@ export const keeping = (some: Partial<Kept>): Situation => ({
   kept: { runs: [], source: null, ...some },
 });
 export const agreement = (agoMs: number) => {
-  return { atMs: NOW - agoMs, onStatuses: true, formIds: ['frm_a'] };
+  const atMs = NOW - agoMs;
+  return { atMs, statusesAtMs: atMs, formIds: ['frm_a'] };
 };
 export const fails = (code: ProblemCode, agoMs = 1_000): FormChanges => ({
   runs: [failed(agoMs, code), run(agoMs + MINUTE)],

@@ -219,7 +219,7 @@ const CASES: Readonly<Record<string, readonly [Situation, string]>> = {
   'L17: a poll has agreed since, of one form, on statuses too': [
     {
       a: silent(2 * HOUR),
-      content: { agreement: agreement(5_000) },
+      content: { agreements: [agreement(5_000)] },
     },
     'ok | a ok; claims 5 s, 5 s, 2 h',
   ],
@@ -227,7 +227,7 @@ const CASES: Readonly<Record<string, readonly [Situation, string]>> = {
     {
       a: silent(HOUR),
       b: silent(HOUR),
-      content: { agreement: { ...agreement(5_000), onStatuses: false } },
+      content: { agreements: [{ ...agreement(5_000), statusesAtMs: null }] },
     },
     'failed: 1 form: Stale | a ok; claims 5 s, 1 h, 2 h | b failed [STALE error]; claims 1 h, 1 h, 2 h',
   ],
@@ -235,8 +235,7 @@ const CASES: Readonly<Record<string, readonly [Situation, string]>> = {
     {
       a: silent(2 * HOUR),
       content: {
-        agreement: { ...agreement(5_000), formIds: [] },
-        earlier: { [FORM_A.id]: agreement(MINUTE) },
+        agreements: [{ ...agreement(5_000), formIds: [] }, agreement(MINUTE)],
       },
     },
     'ok | a ok; claims 1 min, 1 min, 2 h',
@@ -244,7 +243,7 @@ const CASES: Readonly<Record<string, readonly [Situation, string]>> = {
   'L17: settings changed since a poll agreed, so nothing is claimed, and nothing is stale': [
     {
       a: { ...silent(2 * HOUR), losses: ['Other fields are selected.'] },
-      content: { agreement: agreement(5_000) },
+      content: { agreements: [agreement(5_000)] },
     },
     'failed: 1 form: The copy must be read again | a failed [COPY_OUTDATED error]; claims nothing',
   ],
@@ -252,7 +251,7 @@ const CASES: Readonly<Record<string, readonly [Situation, string]>> = {
     {
       a: silent(-50 * MINUTE),
       b: silent(-50 * MINUTE),
-      content: { agreement: agreement(MINUTE) },
+      content: { agreements: [agreement(MINUTE)] },
     },
     'waiting: 2 forms: Waiting for the next run | both waiting: Waiting for the next run; claims nothing',
   ],
@@ -265,7 +264,7 @@ const CASES: Readonly<Record<string, readonly [Situation, string]>> = {
     'failed: The Forms API fails | all [FORMS_FAILED error] | both waiting: The Forms API fails',
   ],
   'L17: an agreement that is dated ahead of now takes nothing from what runs have proven': [
-    { content: { agreement: agreement(-HOUR) } },
+    { content: { agreements: [agreement(-HOUR)] } },
     'ok',
   ],
   'L17: a planned form was never copied': [

@@ -57,9 +57,9 @@ describe('the words of the Mirror tab', () => {
   });
 
   it('L17: is as of the last agreement, including that of a poll, and stale by the clock of the sheet', () => {
-    const agreed = { atMs: NOW - 5_000, onStatuses: true, formIds: ['frm_a'] };
+    const agreed = [{ atMs: NOW - 5_000, statusesAtMs: NOW - 5_000, formIds: ['frm_a'] }];
     expect(words().asOfMs).toBe(NOW - 20_000);
-    expect(words({}, { 'poll agreement': agreed }).asOfMs).toBe(NOW - 5_000);
+    expect(words({}, { 'poll agreements': agreed }).asOfMs).toBe(NOW - 5_000);
     expect(words().staleAfterMinutes).toBe(45);
     const stored = formCopy(FORM_A);
     const daily = describeForm('sheet', DAY, () => true)(stored, () => null, NOW, exact);

@@ -3,7 +3,8 @@ import type { App } from '../../src/app.ts';
 import type { SandboxOptions } from '../support/sandbox.ts';
 import type { FormsStore, SubmissionDraft } from '../../src/sandbox/store.ts';
 import type { PollReport } from '../../src/sync/poll.ts';
-import { AGREEMENT, EARLIER } from '../../src/sync/records.ts';
+import { agreementOn } from '../../src/mirror/form-state.ts';
+import { AGREEMENTS } from '../../src/sync/records.ts';
 import type { Environment } from '../../src/settings/settings-reader.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 import { spreadStore } from '../support/request-costs.ts';
@@ -65,18 +66,17 @@ it('L16: newcomers of a form that is not selected cost a poll no further request
 it('L17: keeps the last agreement on a form that it finds changed until another agrees', async () => {
   const { app, poll, insert } = await openMirror();
   const { store } = await app.target('default');
-  const agreed = await AGREEMENT.read(store);
+  const [agreed] = await AGREEMENTS.read(store);
   insert(1);
   const found = await poll();
-  expect((await AGREEMENT.read(store))?.formIds).not.toContain('frm-1');
-  const earlier = { 'frm-1': { atMs: agreed?.atMs, onStatuses: true } };
-  expect(await EARLIER.read(store)).toEqual(earlier);
   // The form still waits for its run.
   await poll();
-  expect(await EARLIER.read(store)).toEqual(earlier);
+  const [newest, ...earlier] = await AGREEMENTS.read(store);
+  expect(newest?.formIds).toEqual(agreed?.formIds.filter((id) => id !== 'frm-1'));
+  expect(earlier).toEqual([{ ...agreed, formIds: ['frm-1'] }]);
   await runAll(app, found);
   await poll();
-  expect(await EARLIER.read(store)).toEqual({});
+  expect(await AGREEMENTS.read(store)).toMatchObject([{ formIds: agreed?.formIds }]);
 });
 
 it('L16: reads as many of the newest pages as newcomers fill, so that their forms need no counts', async () => {
@@ -176,16 +176,17 @@ it('L17: finds an import although another process stores a newcomer of it in the
 
 it('L17: a poll agrees on no statuses while a form has some that no count asks for', async () => {
   const { source, app, poll } = await openMirror();
-  const onStatuses = async (): Promise<boolean | undefined> => {
+  const statusesAtMs = async (): Promise<number | null | undefined> => {
     expect((await poll()).syncs).toEqual([]);
-    return (await AGREEMENT.read((await app.target('default')).store))?.onStatuses;
+    const agreements = await AGREEMENTS.read((await app.target('default')).store);
+    return agreementOn(agreements, 'frm-1')?.statusesAtMs;
   };
-  expect(await onStatuses()).toBe(true);
+  expect(await statusesAtMs()).toBeGreaterThan(0);
   const id = source.byTime('frm-2')[0]?.id ?? '';
   source.setStatus(id, 'SPAM');
   await runAll(app, await poll());
   source.setStatus(id, 'TRASH');
-  expect(await onStatuses()).toBe(false);
+  expect(await statusesAtMs()).toBeNull();
 });
 
 it('L12: visits each form of a target that does not answer, and delays no other', async () => {

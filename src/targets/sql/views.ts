@@ -1,5 +1,5 @@
 import { SYSTEM_COLUMNS, viewLabels } from '../../mirror/column-names.ts';
-import { AGREEMENT_RECORD } from '../../mirror/port.ts';
+import { AGREEMENTS_RECORD } from '../../mirror/port.ts';
 import {
   type BatchColumn,
   columnsOfEach,
@@ -41,6 +41,8 @@ export interface ViewFragments {
   /** The text of an answer in a number column. */
   readonly numberText: (column: string) => string;
   readonly elementsOf: (list: string) => Elements;
+  /** A text that holds JSON, as a list for `elementsOf`; absent if it is one. */
+  readonly asJson?: (text: string) => string;
   /** The elements of the answer to the field `f` in {@link MORE}. `names`: what it calls the fields, by their places. */
   readonly elementsInMore: (more: string, names: Choices) => Elements;
   /** An answer of a version `v`, which has its answers as JSON by column name. */
@@ -107,19 +109,21 @@ export function publicViews(
  * The claim about each form: from its last run, or from a poll that has agreed with it since. Answers are never newer than
  * submissions: a run may have read every range, and failed before source and copy agreed.
  */
-function freshness({ state, moment, rows, answersAsOf }: ViewFragments): string {
+function freshness({ state, moment, rows, answersAsOf, ...views }: ViewFragments): string {
   const [submissions, statuses] = [moment('submissionsAsOfMs'), moment('statusesAsOfMs')];
-  const polled = moment('atMs', 'p.value');
+  const [polled, polledStatuses] = [moment('atMs', 'p.value'), moment('statusesAtMs', 'p.value')];
+  const { asJson = (text) => text } = views;
+  const agreement = views.elementsOf(asJson('r.value'));
   // The record lists form IDs in the notation of JSON.stringify.
   return `SELECT form, "rows", submissions_as_of, statuses_as_of,
  CASE WHEN submissions_as_of IS NULL OR submissions_as_of < answers_as_of THEN submissions_as_of ELSE answers_as_of END AS answers_as_of
  FROM (SELECT ${state('slug')} AS form, ${rows} AS "rows",
  CASE WHEN p.value IS NULL OR ${submissions} IS NULL OR ${submissions} >= ${polled} THEN ${submissions} ELSE ${polled} END AS submissions_as_of,
- CASE WHEN p.value IS NULL OR ${submissions} IS NULL OR p.value NOT LIKE '%"onStatuses":true%' OR ${statuses} >= ${polled} THEN ${statuses}
- ELSE ${polled} END AS statuses_as_of,
- ${answersAsOf} AS answers_as_of FROM _mirror_state AS s LEFT JOIN (SELECT a.form_id, r.value FROM _mirror_state AS a
- JOIN _mirror_records AS r ON r.name = '${AGREEMENT_RECORD}' AND replace(r.value, '"' || a.form_id || '"', '') <> r.value) AS p
- ON p.form_id = s.form_id) AS f`;
+ CASE WHEN ${submissions} IS NULL OR ${polledStatuses} IS NULL OR ${statuses} >= ${polledStatuses} THEN ${statuses}
+ ELSE ${polledStatuses} END AS statuses_as_of,
+ ${answersAsOf} AS answers_as_of FROM _mirror_state AS s LEFT JOIN (SELECT a.form_id, ${agreement.text} AS value FROM _mirror_state AS a
+ JOIN _mirror_records AS r ON r.name = '${AGREEMENTS_RECORD}'${agreement.from}
+ WHERE replace(${agreement.text}, '"' || a.form_id || '"', '') <> ${agreement.text}) AS p ON p.form_id = s.form_id) AS f`;
 }
 
 /** SELECTs in one UNION; SQLite allows at most 500. */

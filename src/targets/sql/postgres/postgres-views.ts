@@ -43,6 +43,7 @@ export const postgresViews: ViewFragments = {
  jsonb_array_elements(f.value -> 'labels') WITH ORDINALITY AS l(value, nth)`,
   numberText: (column) => `${column}::text`,
   elementsOf,
+  asJson: (text) => `${text}::jsonb`,
   elementsInMore(more) {
     const { from, ...element } = elementsOf('m.value');
     return {
