@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { isJsonObject, parseJson } from '../mirror/json.ts';
-import { type Json, STATUSES } from '../mirror/types.ts';
+import { answerOf, type Json, STATUSES } from '../mirror/types.ts';
 import { jsonReply, type Reply } from './reply.ts';
-import type { FormsStore, SandboxForm, StoredSubmission } from './store.ts';
+import { fieldsOf, type FormsStore, type SandboxForm, type StoredSubmission } from './store.ts';
 
 /** A request that has a valid key, ready to be served. */
 export interface ApiRequest {
@@ -50,10 +50,11 @@ const FORMS_PAGE = 50;
 
 type Endpoint = (request: ApiRequest, store: FormsStore, parameter: string) => Reply;
 
-/** Every path of the specification that a mirror uses; `([^/]+)` is its parameter. */
+/** Every path of the specification; `([^/]+)` is its parameter. */
 const ENDPOINTS: readonly (readonly [method: string, path: RegExp, serve: Endpoint])[] = [
   ['GET', /^\/forms$/, listForms],
   ['GET', /^\/forms\/([^/]+)$/, getForm],
+  ['POST', /^\/forms\/([^/]+)\/submit$/, submit],
   ['GET', /^\/submissions$/, listSubmissions],
   ['GET', /^\/submissions\/([^/]+)$/, getSubmission],
   ['PATCH', /^\/submissions\/([^/]+)\/status$/, patchStatus],
@@ -126,6 +127,25 @@ function patchStatus(request: ApiRequest, store: FormsStore, id: string): Reply 
   store.setStatus(id, status);
   return showJson(200, showSubmission(submission, store));
 }
+
+function submit(request: ApiRequest, store: FormsStore, slug: string): Reply {
+  const form = store.formBySlug(slug);
+  if (!form) throw new Problem(404, 'There is no such form.');
+  const { data } = readBody(request);
+  if (!isJsonObject(data)) {
+    throw new Problem(400, 'The submission is not valid.', [
+      { field: 'data', message: 'must be an object of answers by field ID' },
+    ]);
+  }
+  const missing = fieldsOf(form)
+    .filter(({ id, required }) => required && isBlank(answerOf(data, id)))
+    .map(({ id }) => ({ field: id, message: 'is required' }));
+  if (missing.length > 0) throw new Problem(400, 'Required fields are missing.', missing);
+  return showJson(201, showSubmission(store.insert({ formId: form.id, data }), store));
+}
+
+const isBlank = (answer: Json | undefined): boolean =>
+  answer === undefined || answer === null || (typeof answer === 'string' && answer.trim() === '');
 
 function existing(store: FormsStore, id: string): StoredSubmission {
   const submission = store.get(id);
