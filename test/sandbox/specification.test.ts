@@ -102,6 +102,42 @@ describe('GET /forms', () => {
   });
 });
 
+describe('POST /forms/:slug/submit', () => {
+  const submit = (slug: string, body: unknown, headers = {}) =>
+    call(sandbox, 'POST', `/forms/${slug}/submit`, { body, headers });
+
+  it('answers 400 with one validation error for each missing required field, under `fields`', async () => {
+    const before = store.all().length;
+    const { status, json } = await submit(form.slug, { data: { field_2_b: ' ' } });
+    expect(status).toBe(400);
+    expect(json.fields.map((entry) => entry.field)).toEqual(['field_1_a', 'field_2_b']);
+    const one = await submit(form.slug, { data: { field_1_a: 'a' } });
+    expect([one.status, one.json.fields.map((entry) => entry.field)]).toEqual([400, ['field_2_b']]);
+    expect(store.all().length).toBe(before);
+  });
+
+  it.each([
+    ['no JSON', '{"data":'],
+    ['an array', '[]'],
+    ['no data', '{}'],
+    ['data that is no object', '{"data":[]}'],
+  ])('answers 400 to %s', async (_name, body) => {
+    const { status, json } = await submit(form.slug, body);
+    expect(status).toBe(400);
+    expect(json.fields).toBeInstanceOf(Array);
+  });
+
+  it('requires the header Content-Type: application/json', async () => {
+    const body = { data: { field_1_a: 'a', field_2_b: 'b' } };
+    const plain = await submit(form.slug, body, { 'content-type': 'text/plain' });
+    expect(plain.status).toBe(400);
+    const charset = { 'content-type': 'Application/JSON; charset=utf-8' };
+    const made = await submit(form.slug, body, charset);
+    expect(made.status).toBe(201);
+    store.delete(made.json.id);
+  });
+});
+
 describe('GET /submissions', () => {
   it('answers the envelope with limit: default 50, page 1', async () => {
     const page = await get(sandbox, '/submissions');
@@ -122,6 +158,44 @@ describe('GET /submissions', () => {
     const query = 'dateFrom=2026-05-01T11:57&dateTo=2026-05-01T11:58:00Z';
     expect(idsOf(await get(sandbox, `/submissions?${query}`))).toEqual([ids[2], ids[3]]);
     expect((await get(sandbox, '/submissions?dateFrom=2026-05-01')).total).toBe(120);
+  });
+
+  it.each([
+    'sortBy=label',
+    'page=0',
+    'page=-1',
+    'page=1.5',
+    'page=x',
+    'limit=0',
+    'limit=ten',
+    'dateFrom=yesterday',
+  ])('answers 400 to %s, naming the parameter', async (query) => {
+    const { status, json } = await call(sandbox, 'GET', `/submissions?${query}`);
+    expect(status).toBe(400);
+    expect(json.fields.map((entry) => entry.field)).toEqual([query.split('=')[0]]);
+  });
+});
+
+describe('PATCH /submissions/:id/status', () => {
+  const patch = (id: string, body: unknown, headers = {}) =>
+    call(sandbox, 'PATCH', `/submissions/${id}/status`, { body, headers });
+
+  it.each([[{ status: 'OPEN' }], [{ status: 7 }], [{}], ['{'], ['null']])(
+    'answers 400 to %j and changes nothing',
+    async (body) => {
+      const id = store.ids(form.id)[3]!;
+      const { status, json } = await patch(id, body);
+      expect(status).toBe(400);
+      expect(json).toHaveProperty('fields');
+      expect(store.get(id)?.status).toBe('NEW');
+    },
+  );
+
+  it('requires the header Content-Type: application/json', async () => {
+    const id = store.ids(form.id)[3]!;
+    expect((await patch(id, '{"status":"DONE"}', { 'content-type': 'text/plain' })).status).toBe(
+      400,
+    );
   });
 });
 
