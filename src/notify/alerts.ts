@@ -32,7 +32,7 @@ const incidentSchema = z.object({
   target: z.string().nullable(),
   /** From the last message about it; before the first, from the latest report. */
   code: problemCode,
-  /** Submissions of the form that the target rejected: the lowest number since the last message. */
+  /** Submissions of the form that the target rejected. */
   rejected: z.number(),
   fromMs: z.number(),
   /** Since when nothing is wrong; null while something is, or while that is not known. */
@@ -118,10 +118,7 @@ function follow(before: Incidents, report: Report, nowMs: number) {
     const due = some.find((one) => nowMs - fromMs >= graceMs(one));
     const now = shown(due ?? first);
     const toldMs = known?.toldMs ?? null;
-    // If the number rises again after a fall, the additional ones are new.
-    const rejected = Math.min(known?.rejected ?? 0, now.rejected);
-    const told = toldMs === null ? {} : { ...known, rejected };
-    const incident = { ...now, ...told, fromMs, toldMs, goneMs: null };
+    const incident = { ...now, ...(toldMs !== null && known), fromMs, toldMs, goneMs: null };
     incidents[id] = incident;
     if (due !== undefined && (toldMs === null || isRepeated(now, incident, nowMs - toldMs)))
       news.push({ id, incident, sighting: due });
