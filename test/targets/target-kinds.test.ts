@@ -44,6 +44,7 @@ describe('target URLs', () => {
     'mysql://u:secret@host/db?password=secret',
     'postgres://u:sec#ret@host/db',
     'postgres://u:secret@host',
+    'postgres://u:secret@host/db?currentSchema=forms',
     'postgres://u:secret@host/db?schema=',
     `postgres://u:secret@host/db?schema=${'x'.repeat(64)}`,
     'bigquery://u:secret@my-project/forms',

@@ -48,10 +48,16 @@ export function parseSqliteUrl(url: string): Address {
   };
 }
 
+/** Other notations, such as those of JDBC and libpq. */
+const SCHEMA_SLIP = /sc?h?ema|search_?path/i;
+
 /** Reads `postgres://…?schema=…`. Throws {@link AddressError}. */
 export function parsePostgresUrl(url: string): Address {
   const { parsed } = parseServerUrl(url);
   const options = parsed.searchParams;
+  // The driver ignores names that it does not know, and everything would be written into `public`.
+  const slip = options.keys().find((name) => name !== 'schema' && SCHEMA_SLIP.test(name));
+  if (slip !== undefined) throw new AddressError(`has ?${slip}=: write ?schema=`);
   const schema = options.get('schema') ?? 'public';
   // PostgreSQL would cut a longer name, and then not find it.
   if (schema === '' || Buffer.byteLength(schema) > 63)
