@@ -38,9 +38,9 @@ it('L17: sync, status, check and the Mirror tab report protected cells, and what
     0,
     ...said,
     'customer-feedback → default: complete, except for 2 rejected; 1 changed',
-    new RegExp(`The copy is complete: ${except}\\.`),
+    new RegExp(`1 copy is complete: ${except}\\.`),
   );
-  await expectEnd(run('sync'), 0, 'default: complete, except for 2 rejected; nothing new');
+  await expectEnd(run('sync'), 0, 'default: complete, except for 2 rejected; nothing written');
   const status = await run('status');
   for (const text of said) expect(status.stdout).toMatch(text);
   expect(status.stdout).toMatch(new RegExp(`Up to date: ${except}\n`));
