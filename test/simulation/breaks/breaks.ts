@@ -211,8 +211,9 @@ const FAULTS: Readonly<Record<string, Omit<Break, 'law' | 'name'>>> = {
   },
   'L8: many deletions are not held': {
     file: 'src/sync/absent.ts',
-    find: 'return recentlyDeleted + tally.held + Math.max(more, shortBy) > limit;',
-    replace: 'return recentlyDeleted + tally.held + Math.max(more, shortBy) > limit * Infinity;',
+    find: 'return held + Math.max(more, shortBy) > deletionsLeft(form.state, target, asked);',
+    replace:
+      'return held + Math.max(more, shortBy) > deletionsLeft(form.state, target, asked) * Infinity;',
   },
   'L9: a relabeled field gets a second column': {
     file: 'src/mirror/fields.ts',
@@ -295,8 +296,8 @@ const FAULTS: Readonly<Record<string, Omit<Break, 'law' | 'name'>>> = {
   },
   'L16: an empty list of the workspace is believed': {
     file: 'src/sync/poll.ts',
-    find: 'if (profile.now.hasWorkspaceStatuses === null || !profile.now.isSorted || !isNamed)',
-    replace: 'if (!profile.now.isSorted || !isNamed)',
+    find: 'if (!isCounted || !isSorted || !isNamed) return open(all);',
+    replace: 'if (!isSorted || !isNamed) return open(all);',
     with: ['workspaceList=empty'],
   },
   'L16: a newcomer is not read': {
