@@ -1,3 +1,4 @@
+import type { MirrorError } from '../base/errors.ts';
 import { plural } from '../base/format.ts';
 import type { EntryKind } from '../mirror/port.ts';
 import { type Explanation, explainSubmission, type SubmissionInTarget } from '../sync/explain.ts';
@@ -15,32 +16,36 @@ export async function explain({
   await using app = await openApp(host, { source: true, fields: true });
   const { terminal, stop } = host;
   const { targets, failed } = await openTargets(app, app.targetNames);
-  const explanation = await explainSubmission(app.source(stop.signal), targets, id);
+  const { failure, ...explanation } = await explainSubmission(app.source(stop.signal), targets, id);
   if (options.json) {
     const unread = failed.map(({ target, failure: { code, message } }) => {
       return { target, code, error: message };
     });
-    terminal.printJson({ ...explanation, failed: unread });
+    const sourceError = failure && { code: failure.code, error: failure.message };
+    terminal.printJson({ ...explanation, sourceError, failed: unread });
   } else {
-    printExplanation(terminal, explanation);
+    printExplanation(terminal, explanation, failure);
     for (const { target, failure } of failed)
       terminal.print({ sign: 'error', text: `${target}: ${failure.message}` });
   }
   // An ID that neither the source nor a target has is most likely a typing mistake.
   const isUnknown = explanation.source === null && explanation.form === null;
-  return isUnknown || failed.length > 0 ? 1 : 0;
+  return isUnknown || failure !== null || failed.length > 0 ? 1 : 0;
 }
 
 function printExplanation(
   terminal: Terminal,
-  { submissionId, source, form, targets }: Explanation,
+  { submissionId, source, form, targets }: Omit<Explanation, 'failure'>,
+  failure: MirrorError | null,
 ): void {
   terminal.print(`${submissionId}${form ? ` of ${form.name} (${form.id})` : ''}`);
-  terminal.print(
-    source === null
-      ? 'source: answers 404 or 410, so it was deleted or never existed'
-      : `source: ${source.status}, created ${source.createdAt ?? 'at no usable time'}, ${plural(source.answers, 'answer')}`,
-  );
+  if (failure !== null) terminal.print({ sign: 'error', text: `source: ${failure.message}` });
+  else
+    terminal.print(
+      source === null
+        ? 'source: answers 404 or 410, so it was deleted or never existed'
+        : `source: ${source.status}, created ${source.createdAt ?? 'at no usable time'}, ${plural(source.answers, 'answer')}`,
+    );
   for (const defect of source?.defects ?? []) terminal.print(`    ! ${defect}`);
   for (const target of targets) printTarget(terminal, target);
 }
@@ -49,6 +54,7 @@ const STATES = {
   current: 'stored, the same as the source',
   different: 'stored, but different from the source',
   extra: 'stored, but the source does not have it',
+  stored: 'stored; not compared with the source',
   deleted: 'marked deleted',
   absent: 'not stored',
   forgotten: 'forgotten on request',

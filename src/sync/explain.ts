@@ -1,8 +1,9 @@
+import { isAbort, type MirrorError, toMirrorError } from '../base/errors.ts';
 import { iso } from '../base/format.ts';
 import type { Source } from '../forms/source.ts';
 import { ENTRY_KINDS, type EntryKind, type StoredRow } from '../mirror/port.ts';
 import { differingColumns, Join } from '../mirror/row.ts';
-import type { Form, FormIdentity, Submission, SubmissionItem } from '../mirror/types.ts';
+import type { Form, FormIdentity, SubmissionItem } from '../mirror/types.ts';
 import { knownIn } from './erase.ts';
 import { allRows, formsIn, reading, type Target } from './target.ts';
 
@@ -17,11 +18,15 @@ export interface Listing {
 /** One submission in one target. */
 export interface SubmissionInTarget {
   readonly target: string;
-  /** `not-mirrored`: the settings exclude its form here. `absent`: no row. `extra`: a live row although its ID answers 404 or 410. */
+  /**
+   * `not-mirrored`: the settings exclude its form here. `absent`: no row. `extra`: a live row although its ID answers 404 or 410.
+   * `stored`: a live row that is not compared, because the source did not answer.
+   */
   readonly state:
     | 'current'
     | 'different'
     | 'extra'
+    | 'stored'
     | 'deleted'
     | 'absent'
     | 'forgotten'
@@ -38,48 +43,69 @@ export interface SubmissionInTarget {
 /** One submission at the source and in all targets. */
 export interface Explanation {
   readonly submissionId: string;
-  /** Null if the source answers 404 or 410. */
+  /** Null if the source answers 404 or 410, or did not answer: `failure`. */
   readonly source: {
     readonly status: string;
     readonly createdAt: string | null;
     readonly answers: number;
     readonly defects: readonly string[];
   } | null;
+  /** Why the source did not answer; null if it did. */
+  readonly failure: MirrorError | null;
   /** Null if neither the source nor a target knows its form. */
   readonly form: FormIdentity | null;
   readonly targets: readonly SubmissionInTarget[];
 }
 
-/** Finds one submission at the source and in each target. Changes nothing. */
+/** The submission and its form, as the source shows them. */
+interface AtSource {
+  /** Null if the source answers 404 or 410. */
+  readonly item: SubmissionItem | null;
+  readonly form: Form | null;
+}
+
+/**
+ * Finds one submission at the source and in each target. Changes nothing. If the source does not answer, the targets are shown
+ * without a comparison. Rejects as the targets do.
+ */
 export async function explainSubmission(
   source: Source,
   targets: readonly Target[],
   submissionId: string,
 ): Promise<Explanation> {
-  const item = await source.submissionOrNull(submissionId);
-  const submission = item?.submission ?? null;
-  const form = await formOf(source, targets, submission, submissionId);
+  const answer = await askSource(source, submissionId).catch((error: unknown) => {
+    if (isAbort(error)) throw error;
+    return toMirrorError(error);
+  });
+  const failure = answer instanceof Error ? answer : null;
+  const shown = answer instanceof Error ? null : answer;
+  const form = shown?.form ?? (await formInTargets(targets, submissionId));
+  const submission = shown?.item?.submission ?? null;
   return {
     submissionId,
     source: submission && {
       status: submission.status,
       createdAt: submission.createdAt,
       answers: Object.keys(submission.data).length,
-      defects: item?.defects ?? [],
+      defects: shown?.item?.defects ?? [],
     },
+    failure,
     form: form && { id: form.id, slug: form.slug, name: form.name },
-    targets: await Promise.all(targets.map((target) => lookUp(target, form, item, submissionId))),
+    targets: await Promise.all(targets.map((target) => lookUp(target, form, shown, submissionId))),
   };
 }
 
-/** The form of the submission, according to the source, otherwise to a target. */
-async function formOf(
-  source: Source,
+async function askSource(source: Source, submissionId: string): Promise<AtSource> {
+  const item = await source.submissionOrNull(submissionId);
+  const formId = item?.submission?.formId ?? '';
+  return { item, form: formId === '' ? null : await source.form(formId) };
+}
+
+/** The form of the submission, according to the first target that knows it. */
+async function formInTargets(
   targets: readonly Target[],
-  submission: Submission | null,
   submissionId: string,
 ): Promise<Form | null> {
-  if (submission !== null && submission.formId !== '') return source.form(submission.formId);
   for (const target of targets)
     for (const { id, slug, name } of await formsIn(target)) {
       const known = await reading(target, id, (form) => knownIn(form, [submissionId], true));
@@ -88,13 +114,15 @@ async function formOf(
   return null;
 }
 
+/** `shown`: null if the source did not answer. */
 async function lookUp(
   target: Target,
   form: Form | null,
-  item: SubmissionItem | null,
+  shown: AtSource | null,
   id: string,
 ): Promise<SubmissionInTarget> {
   const { name, store, joining, isChosen, clock } = target;
+  const item = shown?.item ?? null;
   await using copy = form && (await store.read(form.id));
   let row: StoredRow | undefined;
   if (copy !== null) for await (const rows of allRows(copy, { ids: [id] }, true)) row ??= rows[0];
@@ -107,15 +135,15 @@ async function lookUp(
   if (form && copy && row && item && joining && isWanted) {
     const join = new Join(joining, form, copy.fields);
     if (join.meet([item])) join.prepare(form, copy.fields);
-    const shown = join.item(item, clock.now()).row;
-    if (shown !== null) differing = differingColumns(shown, row, join.fields);
+    const wanted = join.item(item, clock.now()).row;
+    if (wanted !== null) differing = differingColumns(wanted, row, join.fields);
   }
   return {
     target: name,
     state:
       forgottenAtMs !== null && row === undefined
         ? 'forgotten'
-        : stateOf(row, item, isWanted, differing),
+        : stateOf(row, shown, isWanted, differing),
     status: row?.status ?? null,
     deletedAt: row?.deletedAt ?? null,
     forgottenAt: forgottenAtMs === null ? null : iso(forgottenAtMs),
@@ -128,13 +156,14 @@ async function lookUp(
 
 function stateOf(
   row: StoredRow | undefined,
-  item: SubmissionItem | null,
+  shown: AtSource | null,
   isWanted: boolean,
   differing: readonly string[],
 ): SubmissionInTarget['state'] {
   if (!isWanted) return 'not-mirrored';
   if (row === undefined) return 'absent';
   if (row.deletedAt !== null) return 'deleted';
-  if (item === null) return 'extra';
+  if (shown === null) return 'stored';
+  if (shown.item === null) return 'extra';
   return differing.length > 0 ? 'different' : 'current';
 }

@@ -263,6 +263,23 @@ describe('explain', () => {
     });
   });
 
+  it('L17: shows the targets if the source refuses the ID or is down, and claims nothing about the source; exit 1', async () => {
+    const { run, sandbox } = await openPlace({ submissions: 10 });
+    await run('sync');
+    const { id, formId } = sandbox.store.all()[0]!;
+    sandbox.faults.add({ path: `/submissions/${id}`, status: 403 });
+    const said = [/^default: stored; not compared with the source, status /m, /^✗ source: .* 403/m];
+    const { stdout } = await expectEnd(run(`explain ${id}`), 1, ...said);
+    expect(stdout).not.toMatch(/404|does not have it|never existed/);
+    await sandbox.stop();
+    expect(JSON.parse((await expectEnd(run(`explain ${id} --json`), 1)).stdout)).toMatchObject({
+      source: null,
+      sourceError: { code: 'FORMS_FAILED' },
+      form: { id: formId },
+      targets: [{ state: 'stored', differing: [] }],
+    });
+  });
+
   it('L17: does not report a row as the same if the source does not have it, or if it is never compared', async () => {
     const { run, sandbox } = await openPlace();
     await run('sync');
