@@ -4,14 +4,13 @@ import {
   entryOf,
   type FieldName,
   type FieldSelection,
-  namesFor,
   selectionById,
 } from '../mirror/selection.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 
 /*
  * The names of forms and fields in TARGET_FORMS, TARGET_FIELDS and TARGET_HASH_FIELDS. A name that matches no form or field is a
- * mistake (L11); so is a name in TARGET_HASH_FIELDS that hashes nothing. Pure.
+ * mistake (L11). Pure.
  */
 
 /** The forms that a target mirrors, according to TARGET_FORMS: all, or form IDs and slugs. */
@@ -98,10 +97,8 @@ export function slugReused(
 export interface KnownNames {
   /** The forms of the workspace. */
   readonly forms: readonly Form[];
-  /** Forms that a target has, including gone ones, under their last known names. */
-  readonly copied: readonly FormIdentity[];
-  /** Fields in a target's catalogue, each as its ID and as `<form ID>:<field ID>`. */
-  readonly fields: Pick<ReadonlySet<string>, 'has'>;
+  /** Forms that a target has, including gone ones, under their last known names, with the fields in its catalogue. */
+  readonly copied: readonly Form[];
   /** IDs of forms by the names that mean them: see `Planner`. Any other name is an ID or a slug. */
   readonly ids: ReadonlyMap<string, string>;
 }
@@ -115,34 +112,20 @@ function formCalled(name: string, { forms, copied, ids }: KnownNames): FormIdent
   );
 }
 
-const hasField = ({ fields }: Form, fieldId: string): boolean =>
-  fields.some(({ id }) => id === fieldId);
-
 /** Whether the name matches a form and a field. */
 function isKnown({ form: formName, field }: SettingName, known: KnownNames): boolean {
-  const isShown = (forms: readonly Form[]): boolean =>
-    field === null || forms.some((form) => hasField(form, field));
-  if (formName === null) return isShown(known.forms) || known.fields.has(field ?? '');
-  const form = formCalled(formName, known);
+  const form = formName === null ? null : formCalled(formName, known);
   if (form === undefined) return false;
-  const listed = known.forms.filter(({ id }) => id === form.id);
   // Nothing is stored anymore for a form that is gone.
-  return listed.length === 0 || isShown(listed) || known.fields.has(`${form.id}:${field}`);
-}
-
-/**
- * Whether a name in TARGET_HASH_FIELDS means a field that a target selects. Otherwise the answers to be hashed may be selected
- * under another name, and would be stored plain. True for a form that is gone.
- */
-function hashesAny({ field, form }: SettingName, settings: NamingSettings, known: KnownNames) {
-  const selected = settingsById(settings, known.ids).selection?.fields ?? [];
-  const name = { field, form: form && (known.ids.get(form) ?? form) };
-  const forms = known.forms.filter((each) => namesFor([name], each).length > 0);
-  const isHashed = (each: Form): boolean => {
-    const ids = new Set(namesFor(selected, each));
-    return ids.has('*') || ids.has(field ?? '') || (field === null && ids.size > 0);
-  };
-  return forms.length === 0 || forms.some(isHashed);
+  const isGone = form !== null && known.forms.every(({ id }) => id !== form.id);
+  return (
+    field === null ||
+    isGone ||
+    [...known.forms, ...known.copied].some(
+      ({ id, fields }) =>
+        (form === null || id === form.id) && fields.some((each) => each.id === field),
+    )
+  );
 }
 
 /**
@@ -154,21 +137,8 @@ export function mistakesIn(
   known: KnownNames,
 ): SettingMistake[] {
   const found = new Map<string, SettingMistake>();
-  for (const name of targets.flatMap(namesIn)) {
-    const { list, variable, text } = name;
-    // One variable may serve several targets, each of which uses some of its names.
-    const sharing = targets.filter(({ variables }) => variables[list] === variable);
-    if (!isKnown(name, known)) found.set(`${variable}\n${text}`, unknown(name, known));
-    else if (list === 'hashFields' && !sharing.some((one) => hashesAny(name, one, known)))
-      found.set(
-        `${variable}\n${text}`,
-        mistakeOf(
-          name,
-          'no selected field has this name: select the field, or remove the name',
-          settingLine(variable.replace('HASH_FIELDS', 'FIELDS'), 'contact:*'),
-        ),
-      );
-  }
+  for (const name of targets.flatMap(namesIn))
+    if (!isKnown(name, known)) found.set(`${name.variable}\n${name.text}`, unknown(name, known));
   return [...found.values()];
 }
 
@@ -179,24 +149,14 @@ export function unhashed(settings: NamingSettings, known: KnownNames): SettingMi
 }
 
 /** The mistake for a name that no form or field has. */
-function unknown(name: SettingName, known: KnownNames): SettingMistake {
-  const { form, variable, list } = name;
-  if (form !== null && formCalled(form, known) === undefined) {
-    const what = `there is no such form: ${theForms(known.forms)}`;
-    return mistakeOf(name, what, settingLine(variable, list === 'forms' ? 'contact' : 'contact:*'));
-  }
-  return mistakeOf(
-    name,
-    `there is no such field${form === null ? '' : ' in that form'}: forms-mirror forms <form> lists the fields of a form, and <form>:* selects all, including those of old answers`,
-    settingLine(variable, 'contact:*'),
-  );
+function unknown({ form, list, variable, text }: SettingName, known: KnownNames): SettingMistake {
+  const what =
+    form !== null && formCalled(form, known) === undefined
+      ? `there is no such form: ${theForms(known.forms)}`
+      : 'there is no such field: forms-mirror forms <form> lists the fields of a form, and <form>:* selects all, including those of old answers';
+  const example = settingLine(variable, list === 'forms' ? 'contact' : 'contact:*');
+  return { variable, message: `names ${text}, and ${what}`, example };
 }
-
-const mistakeOf = (
-  { variable, text }: SettingName,
-  what: string,
-  example: string,
-): SettingMistake => ({ variable, message: `names ${text}, and ${what}`, example });
 
 const MOST_NAMED = 10;
 

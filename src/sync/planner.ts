@@ -59,10 +59,8 @@ export interface PlannerOptions {
 
 /** The names that a target knows. */
 interface KnownTarget {
-  /** Forms that it has, including gone ones. */
-  readonly forms: readonly (FormIdentity & { readonly goneAtMs: number | null })[];
-  /** Fields of its catalogue, each as its ID and as `<form ID>:<field ID>`. */
-  readonly fields: ReadonlySet<string>;
+  /** Forms that it has, including gone ones, with the fields of its catalogue. */
+  readonly forms: readonly (Form & { readonly goneAtMs: number | null })[];
   /** IDs of forms by the slug that first named them in the settings. */
   readonly slugs: Map<string, string>;
   readonly atMs: number;
@@ -83,8 +81,6 @@ export class Planner {
   readonly #known = new Map<string, KnownTarget>();
   /** The forms as last listed. */
   #listed: { readonly forms: readonly Form[]; readonly atMs: number } | undefined;
-  /** IDs of forms by the names in the settings, as first listed. */
-  readonly #meant = new Map<string, string>();
   #planned: MirrorPlan | null = null;
 
   constructor(options: PlannerOptions) {
@@ -136,22 +132,13 @@ export class Planner {
     if (before !== undefined && clock.now() - before.atMs < NAMES_TTL_MS) return before;
     const { store } = await openTarget(target);
     const states = await store.states();
-    const fields = states.flatMap(({ state, fields: some }) =>
-      some.flatMap(({ id }) => [id, `${state.formId}:${id}`]),
-    );
     const slugs = new Map(Object.entries(await SLUGS.read(store)));
-    const forms = states.map(({ state: { formId: id, slug, name, goneAtMs } }) => {
-      return { id, slug, name, goneAtMs };
+    const forms = states.map(({ state: { formId: id, slug, name, goneAtMs }, fields }) => {
+      return { id, slug, name, goneAtMs, fields };
     });
-    const known = { forms, fields: new Set(fields), slugs, atMs: clock.now() };
+    const known = { forms, slugs, atMs: clock.now() };
     this.#known.set(target, known);
     return known;
-  }
-
-  /** A run has changed which forms a target has: the next plan reads it again. */
-  expire(target: string): void {
-    const known = this.#known.get(target);
-    if (known !== undefined) this.#known.set(target, { ...known, atMs: -Infinity });
   }
 
   /** The settings of a target, with each form by its ID if that is known. */
@@ -204,10 +191,9 @@ export class Planner {
     const { name: target } = settings;
     const { openTarget } = this.#options;
     const { slugs } = await this.read(target);
-    this.#note([form]);
     this.#requireChoice(target, form);
-    const isMeant = this.#idsFor(settings).get(form.slug) === form.id && form.slug !== form.id;
-    if (keep && isMeant && !slugs.has(form.slug)) {
+    const isNamed = formNames(settings).has(form.slug) && form.slug !== form.id;
+    if (keep && isNamed && !slugs.has(form.slug)) {
       const { store } = await openTarget(target);
       const bound = await SLUGS.change(store, (before) =>
         Object.hasOwn(before, form.slug) ? before : { ...before, [form.slug]: form.id },
@@ -239,16 +225,7 @@ export class Planner {
     const forms = await this.#options.listForms(signal, { inTurn });
     // The forms of other pages come from an earlier listing, so its age stays.
     this.#listed = { forms, atMs: inTurn ? (this.#listed?.atMs ?? now) : now };
-    this.#note(forms);
     return forms;
-  }
-
-  /** Records what names in the settings mean that meant nothing before. An ID goes before a slug. */
-  #note(forms: readonly FormIdentity[]): void {
-    for (const name of this.#options.targets.flatMap((settings) => [...formNames(settings)])) {
-      const form = forms.find(({ id }) => id === name) ?? forms.find(({ slug }) => slug === name);
-      if (form !== undefined && !this.#meant.has(name)) this.#meant.set(name, form.id);
-    }
   }
 
   /** None while a target does not answer, because it may have these forms and fields. */
@@ -260,23 +237,24 @@ export class Planner {
 
   /** All known names. */
   #names(forms: readonly Form[]): KnownNames {
-    const known = [...this.#known.values()];
     return {
       forms,
-      copied: known.flatMap((target) => target.forms),
-      // Not a union, because every run asks.
-      fields: { has: (name) => known.some(({ fields }) => fields.has(name)) },
+      copied: [...this.#known.values()].flatMap((target) => target.forms),
       ids: new Map(this.#options.targets.flatMap((settings) => [...this.#idsFor(settings)])),
     };
   }
 
-  /** IDs of forms by the names in the settings of a target: as this target stores them, as another target does, or as first listed. */
+  /**
+   * IDs of forms by the names in the settings of a target: an ID that is listed, otherwise as this target stores them, or as another
+   * one does. A slug that no target has stored yet means the form that has it now.
+   */
   #idsFor(settings: NamingSettings): Map<string, string> {
     const own = this.#known.get(settings.name);
-    const kept = [own, ...this.#known.values()].map((known) => known?.slugs ?? new Map());
+    const kept = [own, ...this.#known.values()].flatMap((known) => known?.slugs ?? []);
     return new Map(
       [...formNames(settings)].flatMap((name): [string, string][] => {
-        const id = [...kept, this.#meant].find((ids) => ids.has(name))?.get(name);
+        const isId = this.#listed?.forms.some(({ id }) => id === name) === true;
+        const id = isId ? name : kept.find((slugs) => slugs.has(name))?.get(name);
         return id === undefined ? [] : [[name, id]];
       }),
     );

@@ -17,7 +17,6 @@ const FEEDBACK = { id: 'form_2', slug: 'customer-feedback', name: 'Feedback', fi
 const KNOWN = {
   forms: [JOBS, FEEDBACK],
   copied: [],
-  fields: new Set<string>(),
   ids: new Map<string, string>(),
 };
 
@@ -39,23 +38,6 @@ const found = (...args: Parameters<typeof settings>): string[] =>
   );
 
 describe('names in the settings that match nothing', () => {
-  it('for hashing: a field that is not selected is reported, also one that only old answers have', () => {
-    const [name, email] = JOBS.fields.map(({ id }) => id);
-    const ofHashed = (fields: string[], hashed: string): string[] =>
-      mistakesIn([settings('*', fields, { hashed: [hashed] })], {
-        ...KNOWN,
-        fields: new Set(['field_old']),
-      }).map((mistake) => mistake.message);
-    const mistake = [expect.stringContaining('no selected field has this name')];
-    expect(ofHashed([name ?? ''], email ?? '')).toEqual(mistake);
-    expect(ofHashed([name ?? '', 'field_old'], email ?? '')).toEqual(mistake);
-    expect(ofHashed(['customer-feedback:*'], 'job-application:*')).toEqual(mistake);
-    expect(ofHashed([name ?? ''], 'job-application:*')).toEqual([]);
-    expect(ofHashed(['field_old'], 'job-application:*')).toEqual([]);
-    expect(ofHashed([name ?? ''], 'field_old')).toEqual(mistake);
-    expect(ofHashed(['field_old'], 'field_old')).toEqual([]);
-  });
-
   it('are reported together with those that match, per name and variable', () => {
     const fields = ['job-application:*', 'job-aplication:*', 'field_1', '*'];
     expect(found(['customer-feedback', 'form_1', 'nope'], fields, { hashed: ['field_2'] })).toEqual(
@@ -69,8 +51,9 @@ describe('names in the settings that match nothing', () => {
   });
 
   it('do not exist if a target knows the names: a form that is gone, a field of its catalog', () => {
-    const gone = { id: 'form_9', slug: 'summer', name: 'Summer' };
-    const known = { ...KNOWN, copied: [gone], fields: new Set(['field_old']) };
+    const fields = [field('field_old', 'Old')];
+    const gone = { id: 'form_9', slug: 'summer', name: 'Summer', fields };
+    const known = { ...KNOWN, copied: [gone] };
     const target = settings(['summer', 'form_9', 'form_1'], ['summer:*', 'field_old']);
     expect(mistakesIn([target], known)).toEqual([]);
   });
