@@ -1,4 +1,4 @@
-import { MirrorError } from '../base/errors.ts';
+import type { MirrorError } from '../base/errors.ts';
 import type { FormState, OutcomeName } from './form-state.ts';
 import type { Cell, Form, FormIdentity, SelectedField, Row } from './types.ts';
 
@@ -9,13 +9,6 @@ import type { Cell, Form, FormIdentity, SelectedField, Row } from './types.ts';
 
 /** The record of when polls last agreed on which forms. */
 export const AGREEMENTS_RECORD = 'poll agreements';
-
-/** People rearranged the target during a write. Opening the form again finds the losses and makes every range due. */
-export class Rearranged extends MirrorError {
-  constructor(message: string) {
-    super('RUN_INCOMPLETE', message);
-  }
-}
 
 /** One target, open. */
 export interface Store extends AsyncDisposable {
@@ -135,7 +128,8 @@ export interface OpenForm extends ReadForm {
   take(rows: readonly Row[]): Promise<readonly Row[]>;
   /**
    * Stores a change, all or nothing. Rejects with TARGET_BUSY if it has something to write, and another writer has committed since
-   * this one opened the form; with {@link Rearranged} if people move rows or delete columns during the write. A row that the target refuses
+   * this one opened the form; with RUN_INCOMPLETE if people move rows or delete columns during the write: opening the form
+   * again finds the losses, and makes every range due. A row that the target refuses
    * because of the row itself is listed as `rejected`. A target that refuses rows for a reason of its own has failed (L6).
    */
   commit(change: Change): Promise<Applied>;

@@ -17,8 +17,8 @@ export async function openForWriting(target: Target, source: Source, shown: Form
   const joining = await target.admit(shown, source.signal, true);
   const form = await target.store.open({ id, slug, name });
   try {
-    const { rehashed, changes } = await followSettings(form, shown, joining);
-    const reasons = [...form.losses, ...changes];
+    const { rehashed, isChanged } = await followSettings(form, shown, joining);
+    const reasons = [...form.losses, ...(isChanged ? [SETTINGS_CHANGED] : [])];
     const sink = new Sink({ target, source, form, shown, joining, reasons });
     sink.applied = { ...sink.applied, updated: rehashed };
     await sink.prepare();
@@ -30,34 +30,34 @@ export async function openForWriting(target: Target, source: Source, shown: Form
   }
 }
 
-/**
- * Records that the form is gone at the source; its rows stay. `run`: the run that found it. False if the target does not have it.
- */
-export async function noteGone(target: Target, identity: FormIdentity, run: Run): Promise<boolean> {
+/** Records that the form is gone at the source, if the target has it; its rows stay. `run`: the run that found it. */
+export async function noteGone(target: Target, identity: FormIdentity, run: Run): Promise<void> {
   const known = (await target.store.states()).find(({ state }) => state.formId === identity.id);
-  if (known === undefined || known.state.goneAtMs !== null) return known !== undefined;
+  if (known === undefined || known.state.goneAtMs !== null) return;
   await using form = await target.store.open(identityOf(known.state));
   await form.commit({
     run,
     state: (state) => runEnded({ ...state, goneAtMs: target.clock.now() }, run),
   });
   await form.finish();
-  return true;
 }
+
+const SETTINGS_CHANGED =
+  'The selected or hashed fields, or the way to hash them, have changed since the rows were stored.';
 
 /**
  * If the rows were stored under other settings, hashes old answers at once and has everything read again. Returns how many rows it
- * hashed, and which settings have changed.
+ * hashed.
  */
 async function followSettings(
   form: OpenForm,
   source: Form,
   joining: Joining,
-): Promise<{ readonly rehashed: number; readonly changes: readonly string[] }> {
+): Promise<{ readonly rehashed: number; readonly isChanged: boolean }> {
   const now = storedUnder(joining, source);
   const before = form.state.storedUnder;
   let rehashed = 0;
-  if (isSameUnder(before, now)) return { rehashed, changes: [] };
+  if (isSameUnder(before, now)) return { rehashed, isChanged: false };
   const { selection, hashKey } = joining;
   if (hashKey !== undefined && before?.hashing !== now.hashing) {
     const fieldIds = form.fields
@@ -75,12 +75,5 @@ async function followSettings(
     ...(before === null ? state : distrust(state)),
     storedUnder: now,
   }));
-  const changes: string[] = [];
-  if (before !== null && before.selection !== now.selection)
-    changes.push('The selected fields have changed since the rows were stored.');
-  if (before !== null && before.hashing !== now.hashing)
-    changes.push(
-      'The hashed fields, or the way to hash them, have changed since the rows were stored.',
-    );
-  return { rehashed, changes };
+  return { rehashed, isChanged: before !== null };
 }

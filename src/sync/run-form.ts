@@ -1,4 +1,4 @@
-import { type Applied, Rearranged, type Run, type TargetNotice } from '../mirror/port.ts';
+import type { Applied, Run, TargetNotice } from '../mirror/port.ts';
 import type { ProblemCode } from '../base/catalogue.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { shellOption } from '../base/printable.ts';
@@ -15,7 +15,7 @@ import {
 } from '../mirror/form-state.ts';
 import { noteGone, openForWriting } from './open-form.ts';
 import { loadProfile } from './profile.ts';
-import { NOTHING_APPLIED, plus, type Sink } from './sink.ts';
+import { NOTHING_APPLIED, type Sink } from './sink.ts';
 import { sync } from './sync.ts';
 import { type Target, whileBusy } from './target.ts';
 import type { Difference } from './compare.ts';
@@ -41,25 +41,10 @@ export interface RunReport extends Run {
 }
 
 /**
- * Brings a form in a target up to date. If people rearrange the target during a write, there is a second run, which finds the
- * losses. Never rejects: failures are in the report, and the rows stored before stay.
+ * Brings a form in a target up to date, and records the result there. Never rejects: failures are in the report, and the rows stored
+ * before stay.
  */
 export async function runForm(
-  target: Target,
-  identity: FormIdentity,
-  asked: RunOptions,
-  signal: AbortSignal,
-): Promise<RunReport> {
-  const first = await runOnce(target, identity, asked, signal);
-  if (!(first.failure instanceof Rearranged)) return first;
-  const second = await runOnce(target, identity, asked, signal);
-  const { inserted, updated, deleted } = plus(first, second);
-  const requests = first.requests + second.requests;
-  return { ...second, inserted, updated, deleted, startedAtMs: first.startedAtMs, requests };
-}
-
-/** One run, which records its result. Never rejects. */
-async function runOnce(
   target: Target,
   identity: FormIdentity,
   asked: RunOptions,
@@ -78,8 +63,9 @@ async function runOnce(
   try {
     const form = await source.formOrNull(identity.id);
     if (form === null) {
-      const run = report(formGone(identity, true));
-      return (await noteGone(target, identity, run)) ? run : report(formGone(identity, false));
+      const run = report(formGone(identity));
+      await noteGone(target, identity, run);
+      return run;
     }
     const waiting = { waitMs: asked.waitMs ?? 0, signal };
     opened = await whileBusy(clock, waiting, () => openForWriting(target, source, form));
@@ -173,12 +159,11 @@ async function syncToEnd(work: Work): Promise<MirrorError | null> {
   );
 }
 
-/** The error for a form that the source no longer has. `isHeld`: the target has it. */
-export const formGone = ({ id, name }: FormIdentity, isHeld: boolean): MirrorError =>
+/** The error for a form that the source no longer has. */
+const formGone = ({ id, name }: FormIdentity): MirrorError =>
   new MirrorError(
     'FORM_GONE',
-    `The source answers 404 or 410 for ${nameOf({ formId: id, name })}: it was deleted, or the key is for another workspace. ` +
-      (isHeld ? 'Its rows stay.' : 'It was never copied here.'),
+    `The source answers 404 or 410 for form "${name}" (${id}): it was deleted, or the key is for another workspace. Its rows stay.`,
   );
 
 const nameOf = ({ formId, name }: { readonly formId: string; readonly name: string }): string =>

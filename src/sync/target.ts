@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { MirrorError, toMirrorError } from '../base/errors.ts';
+import { toMirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Source } from '../forms/source.ts';
 import { type FormState, identityOf } from '../mirror/form-state.ts';
@@ -75,12 +75,8 @@ export async function whileBusy<T>(
     try {
       return await work();
     } catch (error) {
-      const { code, message } = toMirrorError(error);
-      if (code !== 'TARGET_BUSY' || clock.now() >= untilMs) throw error;
-      await clock.sleep(BUSY_PAUSE_MS, signal).catch((reason: unknown) => {
-        const stopped = toMirrorError(reason);
-        throw new MirrorError(stopped.code, `${stopped.message} It was still waiting: ${message}`);
-      });
+      if (toMirrorError(error).code !== 'TARGET_BUSY' || clock.now() >= untilMs) throw error;
+      await clock.sleep(BUSY_PAUSE_MS, signal);
     }
   }
 }

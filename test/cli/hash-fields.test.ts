@@ -94,7 +94,7 @@ describe('hashing that is enabled for a plain copy', () => {
     await run('resume');
     await expectEnd(run('verify'), 1, /in Email: 12 rows/);
     const changed = `${mails(place).length} changed`;
-    await expectEnd(run('sync'), 0, 'The hashed fields, or the way to hash them', changed);
+    await expectEnd(run('sync'), 0, 'hashed fields, or the way to hash them', changed);
     expect(mails(place)).toEqual([]);
     for (const path of [place.file, `${place.file}-wal`].filter((one) => existsSync(one))) {
       expect(readFileSync(path).includes(plain)).toBe(false);

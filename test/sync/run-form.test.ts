@@ -3,7 +3,7 @@ import type { App } from '../../src/app.ts';
 import type { ProblemCode } from '../../src/base/catalogue.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { MirrorError } from '../../src/base/errors.ts';
-import { type OpenForm, Rearranged, type Store } from '../../src/mirror/port.ts';
+import type { OpenForm, Store } from '../../src/mirror/port.ts';
 import { noteWriteBack, WRITE_BACKS } from '../../src/sync/records.ts';
 import type { SandboxOptions } from '../support/sandbox.ts';
 import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
@@ -45,30 +45,6 @@ it('L13: a run ends if another process takes its form over, however long it may 
   failOnce(store, new MirrorError('TARGET_BUSY', 'Another process has written the form.'));
   const report = await app.run({ formId, target: 'default' }, { waitMs: 60_000 }, signal);
   expect(report).toMatchObject({ outcome: 'busy', code: 'TARGET_BUSY' });
-});
-
-it('L13: a run that is stopped while another one holds the form names it', async () => {
-  const { app, formId, store } = await openApp();
-  await using _ = await store.open({ id: formId, slug: 'contact', name: 'Contact' });
-  const stop = new AbortController();
-  const open = store.open.bind(store);
-  store.open = (form) => {
-    stop.abort();
-    return open(form);
-  };
-  const report = await app.run({ formId, target: 'default' }, { waitMs: 60_000 }, stop.signal);
-  expect(report).toMatchObject({ outcome: 'stopped', code: 'CANCELLED' });
-  expect(report.error).toMatch(
-    /^Stopped on request\. It was still waiting: Another run is writing to form \S+ in target default\.$/,
-  );
-});
-
-it('opens the form again if people rearrange the target during a write', async () => {
-  const { app, formId, store } = await openApp();
-  failOnce(store, new Rearranged('People moved rows.'));
-  const report = await app.run({ formId, target: 'default' }, {}, signal);
-  expect(report).toMatchObject({ outcome: 'ok' });
-  expect(report.inserted).toBeGreaterThan(0);
 });
 
 it.each(['PAID', 'UNDOCUMENTED'])(

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { MirrorError } from '../../base/errors.ts';
+import { MirrorError } from '../../base/errors.ts';
 import { type Entries, tallyOf } from './accounting.ts';
 import { distrust, type FormState, nextCommitUs } from '../../mirror/form-state.ts';
 import {
@@ -8,7 +8,6 @@ import {
   type Change,
   type Erasure,
   type OpenForm,
-  Rearranged,
   type Run,
 } from '../../mirror/port.ts';
 import { namesAny } from '../../mirror/forgotten.ts';
@@ -290,9 +289,10 @@ export class SheetForm extends SheetReader implements OpenForm {
     return [...rows.keys(), ...found.bare.keys()].filter(this.isForgotten);
   }
 
-  #moved(): Rearranged {
+  #moved(): MirrorError {
     const where = browserAddress(this.file.api.spreadsheetId);
-    return new Rearranged(
+    return new MirrorError(
+      'RUN_INCOMPLETE',
       `In ${where} people moved rows or deleted columns of "${this.state.name}" while forms-mirror was writing. The next run ` +
         'checks every row again.',
     );
