@@ -1,4 +1,4 @@
-import { MirrorError, safeText } from '../base/errors.ts';
+import { MirrorError } from '../base/errors.ts';
 import { exact } from '../base/format.ts';
 import { shellOption } from '../base/printable.ts';
 
@@ -17,15 +17,6 @@ export interface Pause {
   readonly by: string;
   /** The reason that person gave; null if none. */
   readonly reason: string | null;
-}
-
-const LONGEST_NAME = 120;
-const LONGEST_REASON = 200;
-
-/** A pause that every target can store: texts have a maximum length, and no characters that a store refuses. */
-export function newPause({ formId, since, by, reason }: Pause): Pause {
-  const why = reason === null ? '' : safeText(reason.trim(), LONGEST_REASON);
-  return { formId, since, by: safeText(by, LONGEST_NAME), reason: why === '' ? null : why };
 }
 
 /** The pause that stops writes to a form: the whole target's, otherwise the form's own; null if there is none. */

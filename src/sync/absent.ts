@@ -102,10 +102,11 @@ async function askAbsent(work: Work, rows: readonly StoredRow[]): Promise<Submis
   await source.byIds(work.form.state.formId, [...byId.keys()], (id, answer) => {
     const row = byId.get(id) as StoredRow;
     if (answer.kind === 'gone') gone.push(id);
-    else if (answer.kind === 'there') there.push(withKnownStatus(answer.item, row.status));
+    else if (answer.kind === 'there') there.push(answer.item);
     else undecided.push(missingEntry('undecided', row, answer.reason, clock.now()));
   });
-  await sink.add(there);
+  // If a response by ID has no status, the stored row stays as it is.
+  await sink.add(there.filter(({ submission }) => submission?.status !== ''));
   await sink.flush();
   const listed = await listedMissing(work);
   const isHeld = isOverLimit(work, gone.filter((id) => !listed.has(id)).length);
@@ -150,15 +151,4 @@ async function dropListed(
     if (entry.status !== null && isIn(entry, query) && !shown.has(entry.id))
       ended.push({ ...entry, status: null });
   if (ended.length > 0) await sink.flush({ entries: ended });
-}
-
-/** If a response by ID has no status, the stored status stays. */
-function withKnownStatus(item: SubmissionItem, status: string): SubmissionItem {
-  const { submission, defects } = item;
-  if (submission === null || submission.status !== '') return item;
-  return {
-    ...item,
-    submission: { ...submission, status },
-    defects: defects.filter((defect) => !defect.startsWith('The status ')),
-  };
 }

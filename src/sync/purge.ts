@@ -1,5 +1,5 @@
 import { isAbort, MirrorError } from '../base/errors.ts';
-import { count, iso } from '../base/format.ts';
+import { iso } from '../base/format.ts';
 import { shellOption } from '../base/printable.ts';
 import { looksHashed } from '../mirror/cells.ts';
 import { fieldTest, storedUnder } from '../mirror/selection.ts';
@@ -56,20 +56,17 @@ function leftoversOf(target: Target, copy: Copy): Leftover[] {
     .map((field) => ({ field, isPlain: isSelected(field.id) }));
 }
 
-const MOST_NAMED = 10;
-
 /** The notice about columns with answers that the settings do not allow. */
 export function leftoverNotices(target: Target, copy: StoredForm): TargetNotice[] {
   const fields = leftoversOf(target, copy).map(({ field }) => field);
   if (fields.length === 0) return [];
-  const shown = fields.slice(0, MOST_NAMED).map(({ id, label }) => `"${label}" (${id})`);
-  const more = fields.length > MOST_NAMED ? ` and ${count(fields.length - MOST_NAMED)} more` : '';
+  const shown = fields.map(({ id, label }) => `"${label}" (${id})`);
   const form = shellOption('--form', copy.state.slug);
   return [
     {
       code: 'UNSELECTED_ANSWERS',
       blocks: false,
-      message: `Columns may still hold answers that the settings do not allow: ${shown.join(', ')}${more}. The fields are not selected, or are to be hashed in a form that no run writes to.`,
+      message: `Columns may still hold answers that the settings do not allow: ${shown.join(', ')}. The fields are not selected, or are to be hashed in a form that no run writes to.`,
       remedy: `Select the fields or the form again. Or empty the columns, which cannot be undone: forms-mirror purge --unselected ${form} ${shellOption('--target', target.name)}`,
     },
   ];

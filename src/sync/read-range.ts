@@ -1,4 +1,3 @@
-import { iso } from '../base/format.ts';
 import { accountedInAll, isEmpty } from '../mirror/form-state.ts';
 import { isIn } from '../mirror/accounting.ts';
 import { BaseProof, type Shown, Sweep } from '../mirror/proof.ts';
@@ -35,7 +34,8 @@ export async function readRange(
     return readWhole(work);
   }
   if (span.status !== undefined) return;
-  if (verdict === 'contradiction') throw contradiction(sweep, span);
+  if (verdict === 'contradiction')
+    throw new Incomplete('CONTRADICTION', `${sweep.shown} instead of ${sweep.total}`);
   const cutMs = divided < MOST_DIVISIONS ? await middleOf(work.form, work.profile.now, span) : null;
   if (cutMs === null) return readFromBases(work, span);
   for (const half of [
@@ -48,13 +48,6 @@ export async function readRange(
 /** The whole form as one list, for a source that cannot be asked by date. */
 export const readWhole = (work: Work, first?: Page): Promise<void> =>
   readRange(work, WHOLE, isEmpty(work.form.state.tally), MOST_DIVISIONS, first);
-
-/** Names the numbers, and the dates of a range, so that a person can ask the source the same. */
-function contradiction({ shown, total }: Sweep, { fromMs, toMs }: Span): Incomplete {
-  const from = fromMs === null ? '' : `, created since ${iso(fromMs)}`;
-  const to = toMs === null ? '' : `, created before ${iso(toMs)}`;
-  return new Incomplete('CONTRADICTION', `${shown} instead of ${total}${from}${to}`);
-}
 
 /** Settles what a proven list did not show. Reads the whole form if the list hid something because of its dates. */
 async function settleOrReadWhole(work: Work, span: Span, seen: ReadonlySet<string>): Promise<void> {

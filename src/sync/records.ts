@@ -1,6 +1,7 @@
 import type { ProblemCode } from '../base/catalogue.ts';
+import { safeText } from '../base/errors.ts';
 import type { Agreement } from '../mirror/form-state.ts';
-import { newPause, type Pause } from '../mirror/pauses.ts';
+import type { Pause } from '../mirror/pauses.ts';
 import { AGREEMENTS_RECORD, type Store } from '../mirror/port.ts';
 
 /*
@@ -47,9 +48,13 @@ export class TargetRecord<T> {
 /** People's pauses of forms in the target, or of all of it. */
 export const PAUSES = new TargetRecord<readonly Pause[]>('pauses', []);
 
+/** The longest name and the longest reason in a pause, in characters: a cell of a sheet shows them. */
+const LONGEST_TEXT = 200;
+
 /** Pauses a form or the target; an existing pause stays. Returns the pause in force. */
 export async function pause(store: Store, asked: Pause): Promise<Pause> {
-  const made = newPause(asked);
+  const reason = safeText(asked.reason?.trim() ?? '', LONGEST_TEXT) || null;
+  const made = { ...asked, by: safeText(asked.by, LONGEST_TEXT), reason };
   const pauses = await PAUSES.change(store, (before) =>
     before.some(({ formId }) => formId === made.formId) ? before : [...before, made],
   );

@@ -47,8 +47,7 @@ export class Sink implements AsyncDisposable {
   readonly form: OpenForm;
   /** Why everything is read again, one sentence each: people removed or changed rows or columns, or settings changed. */
   readonly reasons: readonly string[];
-  readonly #target: Target;
-  readonly #source: Source;
+  readonly #parts: SinkParts;
   readonly #join: Join;
   /** The form as the source showed it. */
   #shown: Form;
@@ -62,9 +61,9 @@ export class Sink implements AsyncDisposable {
   /** The newest creation time of a submission that was added. To the millisecond, canonical times are in the order of their texts. */
   #newest = '';
 
-  constructor({ target, source, form, shown, joining, reasons }: SinkParts) {
-    [this.#target, this.#source, this.form] = [target, source, form];
-    [this.#shown, this.reasons] = [shown, reasons];
+  constructor(parts: SinkParts) {
+    const { form, shown, joining, reasons } = parts;
+    [this.#parts, this.form, this.#shown, this.reasons] = [parts, form, shown, reasons];
     this.#join = new Join(joining, shown, form.fields);
   }
 
@@ -98,11 +97,11 @@ export class Sink implements AsyncDisposable {
     if (this.#join.meet(items)) {
       await this.flush();
       // A field that was added since the run began has a label there.
-      this.#shown = (await this.#source.formOrNull(this.#shown.id)) ?? this.#shown;
+      this.#shown = (await this.#parts.source.formOrNull(this.#shown.id)) ?? this.#shown;
       this.#join.prepare(this.#shown, this.form.fields);
       await this.prepare();
     }
-    const atMs = this.#target.clock.now();
+    const atMs = this.#parts.target.clock.now();
     const rows: Row[] = [];
     for (const item of items) {
       const { row, entry } = this.#join.item(item, atMs);
@@ -143,7 +142,7 @@ export class Sink implements AsyncDisposable {
     this.#beingStored = this.#entries.size;
     [this.#rows, this.#entries] = [new Map(), new Map()];
     try {
-      await requireUnpaused(this.#target, this.#shown);
+      await requireUnpaused(this.#parts.target, this.#shown);
       this.applied = plus(this.applied, await this.form.commit({ ...change, rows, entries }));
     } finally {
       this.#beingStored = 0;

@@ -1,6 +1,6 @@
 import { PROBLEMS } from '../base/catalogue.ts';
 import type { Events } from '../base/events.ts';
-import { span } from '../base/format.ts';
+import { duration } from '../base/format.ts';
 import type { Logger } from '../base/logger.ts';
 import type { SyncEvents } from './events.ts';
 import type { RunReport } from './run-form.ts';
@@ -17,18 +17,24 @@ export function logWaits(events: Events<SyncEvents>, logger: Logger): void {
 
 /** Logs what runs do: at debug level if nothing changed, as a warning with code and remedy if a run did not succeed. */
 export function logSync(events: Events<SyncEvents>, logger: Logger): void {
-  const known = { notices: new Map<string, string>(), held: new Map<string, number>() };
+  const known = new Map<string, string>();
+  const isNews: IsNews = (what, { form, target }, text) => {
+    const key = JSON.stringify([what, form.id, target]);
+    const before = known.get(key) ?? '';
+    known.set(key, text);
+    return text !== before;
+  };
   events.on('run.ended', (report) => {
-    logRun(report, known.held, logger);
-    logNotices(report, known.notices, logger);
+    logRun(report, isNews, logger);
+    logNotices(report, isNews, logger);
   });
   events.on('write-back.ended', (report) => logWriteBack(report, logger));
 }
 
-const keyOf = ({ form, target }: RunReport): string => JSON.stringify([form.id, target]);
+/** Whether the last report on this form and target had another text, because a run every minute finds the same. '' for nothing. */
+type IsNews = (what: 'held' | 'notices', report: RunReport, text: string) => boolean;
 
-/** `held`: the number of held deletions logged last, because a run every minute finds the same ones. */
-function logRun(report: RunReport, held: Map<string, number>, logger: Logger): void {
+function logRun(report: RunReport, isNews: IsNews, logger: Logger): void {
   const { form, target, outcome, accounted: total, inserted, updated, deleted, requests } = report;
   const about = { form: form.id, slug: form.slug, target };
   const ms = report.endedAtMs - report.startedAtMs;
@@ -37,13 +43,12 @@ function logRun(report: RunReport, held: Map<string, number>, logger: Logger): v
   for (const reason of report.reasons) logger.warn(about, reason);
   if (outcome === 'ok') {
     const isIdle = inserted + updated + deleted === 0;
-    held.delete(keyOf(report));
+    isNews('held', report, '');
     logger[isIdle ? 'debug' : 'info'](fields, 'The run is complete.');
     return;
   }
   const isExpected = outcome === 'busy' || outcome === 'stopped' || outcome === 'paused';
-  const isKnown = outcome === 'held' && held.get(keyOf(report)) === report.held;
-  if (outcome === 'held') held.set(keyOf(report), report.held);
+  const isKnown = outcome === 'held' && !isNews('held', report, String(report.held));
   const { code } = report;
   const remedy = code && PROBLEMS[code].remedy;
   logger[isKnown ? 'debug' : isExpected ? 'info' : 'warn'](
@@ -69,14 +74,12 @@ function logWriteBack(report: WriteBackReport, logger: Logger): void {
   logger[written + refused > 0 ? 'info' : 'debug'](fields, 'Write-back ended.');
 }
 
-/** Logs changes that people made to a target, once each, because runs end every minute. `known`: the last logged ones, by form and target. */
-function logNotices(report: RunReport, known: Map<string, string>, logger: Logger): void {
+/** Logs changes that people made to a target, once each. */
+function logNotices(report: RunReport, isNews: IsNews, logger: Logger): void {
   const { form, target, outcome, notices } = report;
   // A run that ended early did not look for them.
   if (outcome !== 'ok' && notices.length === 0) return;
-  const text = JSON.stringify(notices);
-  if ((known.get(keyOf(report)) ?? '[]') === text) return;
-  known.set(keyOf(report), text);
+  if (!isNews('notices', report, notices.map(({ message }) => message).join('\n'))) return;
   for (const { code, message, remedy } of notices) {
     const fields = { form: form.id, slug: form.slug, target, notice: code };
     logger.warn(fields, `${message} ${remedy}`);
@@ -91,8 +94,6 @@ function isLongWait({ attempt, delayMs, reason }: SyncEvents['forms.retry']): bo
   return attempt > 1 || delayMs >= LONG_WAIT_MS || !reason.startsWith('answered');
 }
 
-/** `Waiting for the source (answered 503); tried again in 4 s.` */
-function waitSentence({ reason, delayMs }: SyncEvents['forms.retry']): string {
-  const when = delayMs < LONG_WAIT_MS ? 'in a moment' : `in ${span(delayMs)}`;
-  return `Waiting for the source (${reason}); tried again ${when}.`;
-}
+/** `Waiting for the source (answered 503); tried again in 4.0 s.` */
+const waitSentence = ({ reason, delayMs }: SyncEvents['forms.retry']): string =>
+  `Waiting for the source (${reason}); tried again in ${duration(delayMs)}.`;

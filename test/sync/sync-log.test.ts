@@ -33,16 +33,16 @@ function logging() {
 }
 
 describe('the log', () => {
-  it('reports a short wait as short', () => {
+  it('warns of a long wait only', () => {
     const notice = { request: 'GET /forms', attempt: 1, reason: 'answered 503' };
     const log = logging();
     const said = [0, 999, 4_000].flatMap((delayMs) => log.wait({ ...notice, delayMs }));
     const at = (when: string): string =>
       `Waiting for the source (answered 503); tried again ${when}.`;
     expect(said).toEqual([
-      `debug: ${at('in a moment')}`,
-      `debug: ${at('in a moment')}`,
-      `warn: ${at('in 4 s')}`,
+      `debug: ${at('in 0.0 s')}`,
+      `debug: ${at('in 1.0 s')}`,
+      `warn: ${at('in 4.0 s')}`,
     ]);
   });
 
