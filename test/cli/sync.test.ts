@@ -40,7 +40,7 @@ describe('sync', () => {
     const run = runIn({ ...env, TARGET_FORMS: SLUG });
     await expectEnd(run('sync'), 0);
     change('DROP VIEW customer_feedback_labelled; DROP TABLE customer_feedback');
-    const why = 'The table customer_feedback is missing; it is filled again.';
+    const why = 'The table customer_feedback is missing; it is filled again';
     await expectEnd(run('status'), 1, why);
     await expectEnd(run('sync --dry-run'), 0, why);
     await expectEnd(run('sync'), 0, why);

@@ -19,7 +19,6 @@ export const bigQueryViews: ViewFragments = {
   maxLabelBytes: 290,
   labelOf: (label) => nameOf(anyAscii(label.toWellFormed())),
   literal,
-  one: '1',
   state,
   moment: (path, document) => timestamp(state(path, document)),
   // A number after the quote that ends a status. Quotes and backslashes in a status are taken out first.

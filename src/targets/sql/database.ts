@@ -16,19 +16,14 @@ export interface Connection extends Session {
   readonly isLost: boolean;
   begin(): Promise<void>;
   end(how: 'COMMIT' | 'ROLLBACK'): Promise<void>;
-  /** Ends a transaction that wrote nothing to keep. Default: `ROLLBACK`. */
-  leave?(): Promise<void>;
   /** Opens a snapshot: later writes are not visible. */
   freeze(): Promise<void>;
   /** Takes a lock that ends with this process. Returns a function that releases it, or null if another writer has the lock. */
   lock(name: string): Promise<(() => Promise<void>) | null>;
-  /** Removes erased data from the files; absent if only an administrator can do that. */
-  scrub?(): Promise<void>;
-  /**
-   * Rejects unless nothing remains of data that was erased from these tables, as far as this user can see to it. `waits`: for readers that
-   * keep it.
-   */
-  requireErased?(tables: readonly string[], waits: boolean): Promise<void>;
+  /** Removes what was erased from these tables where it may remain, such as in files; absent if only an administrator can do that. */
+  scrub?(tables: readonly string[]): Promise<void>;
+  /** Waits for readers that keep erased data. Rejects if one still does. */
+  requireErased?(): Promise<void>;
   /** Writes everything into the files, without their logs. */
   settle?(): Promise<void>;
   close(): Promise<void>;
@@ -127,18 +122,14 @@ export class Database implements Session, AsyncDisposable {
 
   /**
    * Runs a transaction; transactions run one after the other. In MySQL, a statement that creates a table, column or view commits
-   * everything before it, and a new transaction begins after it. If `isKept` is false, the work has written nothing to keep.
+   * everything before it, and a new transaction begins after it.
    */
-  transaction<T>(
-    work: (tx: Session) => Promise<T>,
-    isKept: (result: T) => boolean = () => true,
-  ): Promise<T> {
+  transaction<T>(work: (tx: Session) => Promise<T>): Promise<T> {
     return this.#inTurn(async (connection) => {
       try {
         await connection.begin();
         const result = await work(connection);
-        if (isKept(result)) await connection.end('COMMIT');
-        else await (connection.leave?.() ?? connection.end('ROLLBACK'));
+        await connection.end('COMMIT');
         return result;
       } catch (error) {
         await connection.end('ROLLBACK').catch(() => {});
@@ -171,13 +162,13 @@ export class Database implements Session, AsyncDisposable {
   }
 
   /** See {@link Connection.scrub}. */
-  scrub(): Promise<void> {
-    return this.#inTurn(async (connection) => connection.scrub?.());
+  scrub(tables: readonly string[]): Promise<void> {
+    return this.#inTurn(async (connection) => connection.scrub?.(tables));
   }
 
   /** See {@link Connection.requireErased}. */
-  requireErased(tables: readonly string[], waits: boolean): Promise<void> {
-    return this.#inTurn(async (connection) => connection.requireErased?.(tables, waits));
+  requireErased(): Promise<void> {
+    return this.#inTurn(async (connection) => connection.requireErased?.());
   }
 
   /** Writes everything into the files. If that fails, the next run or closing does it. */

@@ -46,7 +46,7 @@ import {
   withColumns,
   withTextColumns,
 } from './fields.ts';
-import { addColumns, type FormRecord, scrub, scrubLater, TABLES } from './schema.ts';
+import { addColumns, type FormRecord, scrub, scrubLater } from './schema.ts';
 import { countTally, effectOf, entriesOf } from './tally.ts';
 import type { ViewKeeper } from './relations.ts';
 
@@ -316,12 +316,9 @@ export class SqlForm implements OpenForm {
     });
     [this.#fields, this.#wanted] = [fields, null];
     if (what.kind === 'purge' && erased === 0) return erased;
-    await scrub(this.#database);
-    if (what.kind === 'remember') return erased;
+    await scrub(this.#database, [state.place]);
     // A person asked for these, and waits for the answer.
-    const isAsked = what.kind === 'forget' || what.kind === 'columns';
-    const done = this.#database.requireErased([state.place, ...TABLES], isAsked);
-    await (isAsked ? done : done.catch(() => {}));
+    if (what.kind === 'forget' || what.kind === 'columns') await this.#database.requireErased();
     return erased;
   }
 
@@ -400,7 +397,7 @@ export class SqlForm implements OpenForm {
       await last(tx);
       return { ...done, state, fields };
     };
-    const done = await this.#database.transaction(write, ({ isNew }) => isNew !== false);
+    const done = await this.#database.transaction(write);
     if (done.isNew !== false) {
       const { state, fields } = done;
       this.#revision++;
@@ -450,7 +447,7 @@ interface Written<T> {
   readonly state?: FormState;
   readonly fields?: readonly SqlField[];
   readonly result?: T;
-  /** False for most batches of a row comparison: then there is no commit, which would have to reach the disk. */
+  /** False for most batches of a row comparison: they leave the state as it is. */
   readonly isNew?: boolean;
 }
 

@@ -46,7 +46,7 @@ export const viewNotices = ({ notes }: Made, isMeant: (view: string) => boolean)
       blocks: false,
       message: `The view ${view} ${text}`,
       remedy:
-        'If it names a view of yours, change or drop that. Close transactions that read our views. A later run tries again.',
+        'Close transactions that read it; a later run tries again. If this lasts, drop it, with views of yours that read it: a later run makes it again.',
     }));
 
 /** A digest of everything that the views of a form depend on. */
@@ -231,6 +231,8 @@ const SYSTEM_TEXTS: Readonly<Record<(typeof SYSTEM_COLUMNS)[number], string>> = 
   _deleted_at: 'When the submission was found deleted at the source; empty while it exists.',
 };
 
+const MORE_TEXT = 'Answers without a column of their own, as JSON by column name.';
+
 /** The views over all forms. */
 const SHARED: Readonly<Record<string, string>> = {
   submissions: 'The submissions of all forms, including those marked deleted.',
@@ -246,9 +248,6 @@ const SHARED: Readonly<Record<string, string>> = {
   mirror_rejected: 'Submissions that could not be stored, or were stored with changes, and why.',
 };
 
-/** The end of the comment on a column that gets no more answers. */
-const NO_LONGER = ' (no longer in the form, or no longer selected)';
-
 /** The comments on everything that may be ours. The database skips missing relations and columns. */
 function commentsOn(forms: readonly ViewedForm[]): Comment[] {
   const on = (
@@ -259,15 +258,13 @@ function commentsOn(forms: readonly ViewedForm[]): Comment[] {
   ): Comment => ({ relation, column, text, former });
   const ofForms = forms.flatMap((form) => {
     const { table } = form;
-    const own = answerColumns(form).map(({ label, labels, isInForm, name: of }) => {
-      const former = labels.flatMap((each) => [each, each + NO_LONGER]);
-      return on(table, isInForm ? label : label + NO_LONGER, of, former);
-    });
+    const own = answerColumns(form).map(({ label, labels, name: of }) =>
+      on(table, of === MORE ? MORE_TEXT : label, of, labels),
+    );
     return [
       on(table, 'The submissions of a form, including those marked deleted.'),
       ...SYSTEM_COLUMNS.map((of) => on(table, SYSTEM_TEXTS[of], of)),
       ...own,
-      on(table, 'Answers without a column of their own, as JSON by column name.', MORE),
       on(
         `${table}_labelled`,
         'The submissions of a form, with the current labels as column names.',

@@ -63,20 +63,14 @@ export async function readSchema(database: Database): Promise<'none' | 'ours' | 
 
 const RECORDS = '_mirror_records';
 /** The mirror's own tables. */
-export const TABLES = [
-  '_mirror_state',
-  '_mirror_entries',
-  '_mirror_versions',
-  '_mirror_runs',
-  RECORDS,
-];
+const TABLES = ['_mirror_state', '_mirror_entries', '_mirror_versions', '_mirror_runs', RECORDS];
 
 /** Has an erasure's bytes removed from the files, also if its process is killed after this transaction. */
 export const scrubLater = (tx: Session): Promise<void> => writeRecord(tx, SCRUB, 'due');
 
-/** Removes the bytes of erasures from the files. */
-export async function scrub(database: Database): Promise<void> {
-  await database.scrub();
+/** Removes the bytes of erasures from the files. `places`: the tables of the forms concerned. */
+export async function scrub(database: Database, places: readonly string[]): Promise<void> {
+  await database.scrub([...places, ...TABLES]);
   await database.run('DELETE FROM _mirror_records WHERE name = $1', [SCRUB]);
 }
 

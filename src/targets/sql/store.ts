@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MirrorError } from '../../base/errors.ts';
-import { plural } from '../../base/format.ts';
 import { formTableName } from '../../mirror/column-names.ts';
 import { FORGET_AGAIN } from '../../mirror/forgotten.ts';
 import type {
@@ -176,7 +175,13 @@ export class SqlStore implements Store {
   async #make(): Promise<void> {
     const database = this.#database;
     const before = await this.#look();
-    if (before === 'erased') await scrub(database);
+    if (before === 'erased') {
+      const held = await formRecords(database);
+      await scrub(
+        database,
+        held.map(({ state }) => state.place),
+      );
+    }
     if (before !== 'none' && this.#isPrepared) return;
     if (before === 'none') {
       await database.make();
@@ -184,11 +189,7 @@ export class SqlStore implements Store {
     }
     await this.#views.make();
     this.#isPrepared = true;
-    if (before === 'none' && (await this.#look()) === 'none')
-      throw new MirrorError(
-        'TARGET_FAILED',
-        `${database.dialect.product}: the mirror's tables were created but are missing. Another program drops them: stop it. Or this user may not see them: grant it the right to read them.`,
-      );
+    if (before === 'none') await this.#look();
   }
 
   async #look(): Promise<'none' | 'ours' | 'erased'> {
@@ -328,14 +329,8 @@ function lossesOf(
   },
 ): string[] {
   const { place, tally } = before;
-  if (!now.isThere) {
-    const gone =
-      tally.deleted === 0
-        ? ''
-        : ` ${plural(tally.deleted, 'submission')} that the source has deleted cannot be read again.`;
-    const isFilled = liveRows(tally) + tally.deleted > 0;
-    return isFilled ? [`The table ${place} is missing; it is filled again.${gone}`] : [];
-  }
+  const missing = `The table ${place} is missing; it is filled again, without submissions that the source has deleted.`;
+  if (!now.isThere) return liveRows(tally) + tally.deleted > 0 ? [missing] : [];
   const lost = now.fields
     .flatMap((field) => ownColumns(field))
     .filter((name) => !now.columns.has(name))

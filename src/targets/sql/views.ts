@@ -21,8 +21,6 @@ export interface ViewFragments {
   /** Turns a label into a possible column name; absent if any label is possible. */
   readonly labelOf?: (label: string) => string;
   readonly literal: (text: string) => string;
-  /** The number 1, in the type of {@link Elements.index}. */
-  readonly one: string;
   /** A text of the state, by its path. */
   readonly state: (path: string) => string;
   /** A time in a JSON document, which has it in milliseconds, or null. By default the document is the state. */
@@ -41,8 +39,6 @@ export interface ViewFragments {
   /** The text of an answer in a number column. */
   readonly numberText: (column: string) => string;
   readonly elementsOf: (list: string) => Elements;
-  /** A text that holds JSON, as a list for `elementsOf`; absent if it is one. */
-  readonly asJson?: (text: string) => string;
   /** The elements of the answer to the field `f` in {@link MORE}. `names`: what it calls the fields, by their places. */
   readonly elementsInMore: (more: string, names: Choices) => Elements;
   /** An answer of a version `v`, which has its answers as JSON by column name. */
@@ -112,8 +108,7 @@ export function publicViews(
 function freshness({ state, moment, rows, answersAsOf, ...views }: ViewFragments): string {
   const [submissions, statuses] = [moment('submissionsAsOfMs'), moment('statusesAsOfMs')];
   const [polled, polledStatuses] = [moment('atMs', 'p.value'), moment('statusesAtMs', 'p.value')];
-  const { asJson = (text) => text } = views;
-  const agreement = views.elementsOf(asJson('r.value'));
+  const agreement = views.elementsOf('r.value');
   // The record lists form IDs in the notation of JSON.stringify.
   return `SELECT form, "rows", submissions_as_of, statuses_as_of,
  CASE WHEN submissions_as_of IS NULL OR submissions_as_of < answers_as_of THEN submissions_as_of ELSE answers_as_of END AS answers_as_of
@@ -139,8 +134,8 @@ function unionOf(selects: readonly string[]): string {
 }
 
 /** A column of answers to a field. */
-interface AnswerColumn extends BatchColumn, Pick<SqlField, 'id' | 'label' | 'isInForm'> {
-  /** The labels that it had before, and its label. */
+interface AnswerColumn extends BatchColumn, Pick<SqlField, 'id' | 'label'> {
+  /** The labels that it had; the last one is current. */
   readonly labels: readonly string[];
 }
 
@@ -148,10 +143,13 @@ interface AnswerColumn extends BatchColumn, Pick<SqlField, 'id' | 'label' | 'isI
 export function answerColumns({ fields, columns }: ViewedForm): AnswerColumn[] {
   const places = new Map([...columns].map((name, place) => [name, place]));
   const placeOf = ({ name }: AnswerColumn): number => places.get(name) ?? columns.size;
+  const more = columns.has(MORE)
+    ? [{ id: MORE, name: MORE, type: 'text', label: MORE, labels: [] } as const]
+    : [];
   return fields
     .flatMap((field) =>
       ownColumns(field, columns).map((name): AnswerColumn => {
-        const { id, type, isInForm, textColumn } = field;
+        const { id, type, textColumn } = field;
         const isBeside = name === textColumn;
         const shown = (label: string): string => (isBeside ? `${label} (text)` : label);
         return {
@@ -160,10 +158,10 @@ export function answerColumns({ fields, columns }: ViewedForm): AnswerColumn[] {
           type: isBeside ? 'text' : (type ?? 'text'),
           label: shown(field.label),
           labels: field.labels.map(({ label }) => shown(label)),
-          isInForm,
         };
       }),
     )
+    .concat(more)
     .toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
@@ -173,36 +171,30 @@ const arranged = (answers: readonly string[]): string => [...SYSTEM_COLUMNS, ...
 /** Rows that are not marked deleted. */
 function liveSelect(form: ViewedForm): string {
   const answers = answerColumns(form).map(({ name }) => quoted(name));
-  if (form.columns.has(MORE)) answers.push(MORE);
   return `SELECT ${arranged(answers)} FROM ${quoted(form.table)} WHERE _deleted_at IS NULL`;
 }
 
 /** All rows, with each column named by its field's label. */
 function labelledSelect(form: ViewedForm, views: ViewFragments): string {
   const { labelOf = (label) => label } = views;
-  const shown = answerColumns(form).map(({ id, label, name }) => ({
-    id,
-    label: labelOf(label),
-    expression: quoted(name),
-  }));
-  if (form.columns.has(MORE)) shown.push({ id: MORE, label: MORE, expression: MORE });
+  const columns = answerColumns(form);
+  const shown = columns.map(({ id, label }) => ({ id, label: labelOf(label) }));
   const labels = viewLabels(shown, SYSTEM_COLUMNS, views.maxLabelBytes);
-  const items = shown.map(({ expression }, at) => `${expression} AS ${quoted(labels[at] ?? '')}`);
+  const items = columns.map(({ name }, at) => `${quoted(name)} AS ${quoted(labels[at] ?? '')}`);
   return `SELECT ${arranged(items)} FROM ${quoted(form.table)}`;
 }
 
 /** Ended versions, and the current one. */
 function historySelect(form: ViewedForm, views: ViewFragments): string {
   const { table, formId } = form;
-  const columns: BatchColumn[] = answerColumns(form);
-  if (form.columns.has(MORE)) columns.push({ name: MORE, type: 'text' });
+  const columns = answerColumns(form);
   const list = (show: (column: BatchColumn) => string): string =>
     columns.map((column) => `, ${show(column)}`).join('');
-  return `SELECT v.submission_id AS id, v.status, v.created_at${list(({ name, type }) => `${views.version(name, type)} AS ${quoted(name)}`)},
- v.since AS _valid_from, v.until AS _valid_to, (v.deleted_at IS NOT NULL) AS _is_deleted
+  return `SELECT v.submission_id AS id, v.status, v.created_at, v.since AS _valid_from, v.until AS _valid_to,
+ (v.deleted_at IS NOT NULL) AS _is_deleted${list(({ name, type }) => `${views.version(name, type)} AS ${quoted(name)}`)}
  FROM _mirror_versions AS v${views.versionTable?.(columns) ?? ''} WHERE v.form_id = ${views.literal(formId)} AND v.answers IS NOT NULL
- UNION ALL SELECT t.id, t.status, t.created_at${list(({ name }) => `t.${quoted(name)}`)},
- t._changed_at, NULL, (t._deleted_at IS NOT NULL) FROM ${quoted(table)} AS t`;
+ UNION ALL SELECT t.id, t.status, t.created_at, t._changed_at, NULL,
+ (t._deleted_at IS NOT NULL)${list(({ name }) => `t.${quoted(name)}`)} FROM ${quoted(table)} AS t`;
 }
 
 /** A row for each status that a submission had. If successive versions have one status, the first counts. */
@@ -271,7 +263,7 @@ function answerSelects(form: ViewedForm, { types, views }: Dialect): string[] {
   // No field has this place: the view also exists before the first answer.
   if (texts.size + lists.size + more.size === 0) texts.set(0, views.literal(''));
   const number = numbers.size === 0 ? `CAST(NULL AS ${types.number})` : choose(numbers);
-  const single = { from: '', index: views.one, text: choose(texts), number };
+  const single = { from: '', index: '1', text: choose(texts), number };
   return [
     ...(texts.size > 0 ? [answerSelect(form, texts, single, views)] : []),
     ...(lists.size > 0 ? [answerSelect(form, lists, views.elementsOf(choose(lists)), views)] : []),

@@ -121,50 +121,16 @@ export function mysqlDialect(product: MysqlProduct): Dialect {
         );
     },
     putView,
-    async dropView(tx, name) {
-      const [dependant] = await viewsOf(tx, name);
-      if (dependant !== undefined) throw new Error(`the view ${dependant} reads it`);
-      await tx.run(`DROP VIEW ${quoted(name)}`);
-    },
     describe: describeMysqlError,
   };
 }
 
-/** Keeps rights on the view, and with whose rights it reads. If a person's view needs a column that the view would lose, it stays unchanged. */
+/** Keeps rights on the view, and with whose rights it reads. */
 async function putView(tx: Session, name: string, select: string): Promise<void> {
-  const before = await tx.query(
-    'SELECT view_definition AS sql_text, security_type AS security FROM information_schema.views WHERE table_schema = database() AND table_name = $1',
+  const [before] = await tx.query(
+    'SELECT security_type AS security FROM information_schema.views WHERE table_schema = database() AND table_name = $1',
     [name],
   );
-  const dependants = before.length === 0 ? [] : await viewsOf(tx, name);
-  const security = textOf(before[0]?.['security'] ?? 'DEFINER');
-  const create = `CREATE OR REPLACE SQL SECURITY ${security} VIEW ${quoted(name)} AS `;
-  await tx.run(create + select);
-  for (const dependant of dependants) {
-    if (await canBeRead(tx, dependant)) continue;
-    await tx.run(create + textOf(before[0]?.['sql_text']));
-    throw new Error(`the view ${dependant} uses a column that the new view lacks`);
-  }
+  const security = textOf(before?.['security'] ?? 'DEFINER');
+  await tx.run(`CREATE OR REPLACE SQL SECURITY ${security} VIEW ${quoted(name)} AS ${select}`);
 }
-
-/** Views that read one of ours, with their database. */
-async function viewsOf(tx: Session, name: string): Promise<string[]> {
-  const found = await tx.query(
-    `SELECT table_schema AS place, table_name AS name FROM information_schema.views
-     WHERE NOT (table_schema = database() AND table_name = $1)
-       AND instr(replace(view_definition, '"', '\`'), concat('\`', database(), '\`.\`', $1, '\`')) > 0`,
-    [name],
-  );
-  const names = found.map(
-    (row) => `${quoted(textOf(row['place']))}.${quoted(textOf(row['name']))}`,
-  );
-  const working: string[] = [];
-  for (const each of names) if (await canBeRead(tx, each)) working.push(each);
-  return working;
-}
-
-const canBeRead = (tx: Session, view: string): Promise<boolean> =>
-  tx.query(`SELECT 1 FROM ${view} LIMIT 0`).then(
-    () => true,
-    () => false,
-  );

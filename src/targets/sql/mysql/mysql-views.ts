@@ -34,7 +34,6 @@ export function mysqlViews(collation: string): ViewFragments {
     // Names have no characters beyond the Basic Multilingual Plane.
     labelOf: (label) => label.replace(/[\u{10000}-\u{10FFFF}]/gu, '\uFFFD'),
     literal: (of) => `${textLiteral(of)} COLLATE ${collation}`,
-    one: '1',
     state,
     moment: (path, document) => timestamp(`nullif(${state(path, document)}, 'null')`),
     rows: `(SELECT sum(r.n) FROM JSON_TABLE(json_extract(s.state, '$.tally.rows.*'), '$[*]' COLUMNS (n bigint PATH '$')) AS r)`,

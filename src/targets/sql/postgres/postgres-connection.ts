@@ -4,7 +4,7 @@ import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { systemClock, withinTime } from '../../../base/clock.ts';
 import { type Connection, type Driver, GOODBYE_MS, lockName, lockSession } from '../database.ts';
-import { type Param, quoted, type SqlRow } from '../dialect.ts';
+import { columnsOfEach, type Param, quoted, type SqlRow } from '../dialect.ts';
 import { LOCK_TIMEOUT, postgresDialect } from './postgres-dialect.ts';
 
 /** Values stay the text that the server sends, so numbers keep all their digits. */
@@ -113,8 +113,9 @@ export class PostgresConnection implements Connection {
   }
 
   /** Statistics quote frequent and extreme values. */
-  async requireErased(tables: readonly string[]): Promise<void> {
-    for (const table of tables) await this.run(`ANALYZE ${quoted(table)}`);
+  async scrub(tables: readonly string[]): Promise<void> {
+    for (const [table, { size }] of await columnsOfEach(this, tables))
+      if (size > 0) await this.run(`ANALYZE ${quoted(table)}`);
   }
 
   async close(): Promise<void> {

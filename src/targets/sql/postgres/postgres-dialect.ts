@@ -5,10 +5,10 @@ import {
   type Dialect,
   indexLive,
   inSavepoint,
+  isTrue,
   type Param,
   quoted,
   type Session,
-  type SqlRow,
   textOf,
 } from '../dialect.ts';
 import { STAGE, type Staging } from '../write-rows.ts';
@@ -103,7 +103,7 @@ export const postgresDialect: Dialect = {
   staging: STAGING,
   views: postgresViews,
   indexLive,
-  /** Replaces the view in place if possible, which keeps rights on it and views built on it. */
+  /** Replaces the view in place, which keeps its owner, the rights on it, comments, and views built on it. */
   async putView(tx, name, select) {
     // Replacing a view would otherwise take away its options, such as security_invoker.
     const [present] = await tx.query(OPTIONS, [name]);
@@ -111,20 +111,13 @@ export const postgresDialect: Dialect = {
     const create = `VIEW ${quoted(name)} ${options} AS ${select}`;
     // An open transaction that has read the view blocks this. Wait only briefly: the next run tries again.
     await tx.run(`SET LOCAL lock_timeout = '2s'`);
-    try {
-      await inSavepoint(tx, () => tx.run(`CREATE OR REPLACE ${create}`));
-    } catch {
-      await inSavepoint(tx, async () => {
-        const kept = await tx.query(KEPT, [name]);
-        await tx.run(`DROP VIEW IF EXISTS ${quoted(name)}`);
-        await tx.run(`CREATE ${create}`);
-        const columns = await columnsOf(tx, name);
-        const isThere = ({ column }: SqlRow): boolean =>
-          column === null || columns.has(textOf(column));
-        const made = [...(await tx.query(DEFAULTS, [name])), ...kept.filter(isThere)];
-        if (made.length > 0) await tx.run(made.map(({ write }) => textOf(write)).join('; '));
-      });
-    }
+    const replace = (): Promise<number> => tx.run(`CREATE OR REPLACE ${create}`);
+    await inSavepoint(tx, replace).catch(() =>
+      inSavepoint(tx, async () => {
+        await renameColumns(tx, name, select);
+        await replace();
+      }),
+    );
   },
   async dropView(tx, name) {
     await tx.run(`SET LOCAL lock_timeout = '2s'`);
@@ -138,27 +131,35 @@ function among(expression: string, param: string): string {
   return `${expression} IN (SELECT jsonb_array_elements_text(${param}::jsonb))`;
 }
 
-/** Statements that take from a new view ($1) the rights that it got by default: people may have revoked them from the view before it. */
-const DEFAULTS = `SELECT DISTINCT format('REVOKE ALL ON %I FROM %s', c.relname, coalesce(quote_ident(r.rolname), 'PUBLIC')) AS write
-  FROM pg_class AS c, aclexplode(c.relacl) AS a LEFT JOIN pg_roles AS r ON r.oid = a.grantee
-  WHERE c.oid = to_regclass(quote_ident($1)) AND a.grantee <> c.relowner`;
-
 /** The options of a view ($1), unless it has none. */
 const OPTIONS = `SELECT array_to_string(reloptions, ', ') AS options FROM pg_class
   WHERE oid = to_regclass(quote_ident($1)) AND reloptions IS NOT NULL`;
 
-/** Statements that give a view ($1), or a column of it, the owner, rights and comments of the present one. */
-const KEPT = `WITH v AS (SELECT oid, relname, relowner, relacl FROM pg_class WHERE oid = to_regclass(quote_ident($1))),
-    p AS (SELECT NULL::name AS "column", relacl AS acl, 0 AS place FROM v
-      UNION ALL SELECT attname, attacl, attnum FROM pg_attribute WHERE attrelid = (SELECT oid FROM v) AND attnum > 0)
-  SELECT NULL::name AS "column", format('ALTER VIEW %I OWNER TO %I', relname, pg_get_userbyid(relowner)) AS write
-  FROM v WHERE pg_get_userbyid(relowner) <> current_user
-  UNION ALL SELECT p."column", format('GRANT %s%s ON %I TO %s%s', a.privilege_type, ' (' || quote_ident(p."column") || ')', v.relname,
-    coalesce(quote_ident(r.rolname), 'PUBLIC'), CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' END)
-  FROM v, p, aclexplode(p.acl) AS a LEFT JOIN pg_roles AS r ON r.oid = a.grantee WHERE a.grantee <> v.relowner
-  UNION ALL SELECT p."column", format('COMMENT ON %s %I%s IS %L', CASE WHEN p."column" IS NULL THEN 'VIEW' ELSE 'COLUMN' END, v.relname,
-    '.' || quote_ident(p."column"), d.description)
-  FROM v, p JOIN pg_description AS d ON d.objsubid = p.place WHERE d.classoid = 'pg_class'::regclass AND d.objoid = v.oid`;
+/**
+ * Gives the columns of a view the names that they have in a query that shows the same columns, and perhaps more at the end. Views
+ * of people go on reading the same columns.
+ */
+async function renameColumns(tx: Session, view: string, select: string): Promise<void> {
+  await tx.run(`CREATE TEMPORARY VIEW ${WANTED} AS ${select}`);
+  const names = [...(await columnsOf(tx, WANTED))];
+  const renamed = [...(await columnsOf(tx, view))].flatMap((was, at) => {
+    const name = names[at];
+    return name === undefined || name === was ? [] : [{ was, between: `_mirror_${at}`, name }];
+  });
+  const rename = (from: string, to: string): Promise<number> =>
+    tx.run(`ALTER VIEW ${quoted(view)} RENAME COLUMN ${quoted(from)} TO ${quoted(to)}`);
+  // Two columns may exchange their names.
+  for (const { was, between } of renamed) await rename(was, between);
+  for (const { between, name } of renamed) await rename(between, name);
+  const [compared] = await tx.query(IS_EXTENDED, [view]);
+  if (!isTrue(compared?.['is_extended'])) throw new Error('its columns were changed');
+  await tx.run(`DROP VIEW ${WANTED}`);
+}
+
+const WANTED = '_mirror_wanted';
+/** Whether that view selects what a view ($1) selects, and perhaps more at the end. */
+const IS_EXTENDED = `SELECT starts_with(pg_get_viewdef('${WANTED}'::regclass),
+  split_part(pg_get_viewdef(to_regclass(quote_ident($1))), E'\\n   FROM ', 1)) AS is_extended`;
 
 /** A row in the text format of COPY, without the line end. */
 function copyLine(values: readonly Param[]): string {

@@ -54,14 +54,6 @@ export const describePostgresError = wordsFor({
     locked:
       'Look for long or forgotten transactions in pg_stat_activity; the next run tries again.',
   },
-  own: [
-    [
-      ['42P10'],
-      'TARGET_FAILED',
-      'a table of the mirror has lost its primary key',
-      'Add it again: ALTER TABLE <table> ADD PRIMARY KEY (id).',
-    ],
-  ],
   faults: {
     '22021': "the answers hold a character that the database's encoding lacks (PostgreSQL 22021)",
     '22P05': "the answers hold a character that the database's encoding lacks (PostgreSQL 22P05)",

@@ -17,9 +17,9 @@ const accepted = (json: string): string =>
   String.raw`regexp_replace(${json}, '${REFUSED_IN_JSON}', '\1\\ufffd', 'g')`;
 
 const elementsOf = (list: string): Elements => ({
-  from: ` CROSS JOIN LATERAL (SELECT ${list} AS list) AS l CROSS JOIN LATERAL
+  from: ` CROSS JOIN LATERAL (SELECT (${list})::jsonb AS list) AS l CROSS JOIN LATERAL
  jsonb_array_elements(CASE jsonb_typeof(l.list) WHEN 'array' THEN l.list ELSE jsonb_build_array(l.list) END) WITH ORDINALITY AS e(value, nth)`,
-  index: 'e.nth',
+  index: 'e.nth::integer',
   text: `e.value #>> '{}'`,
   number: `CASE jsonb_typeof(e.value) WHEN 'number' THEN (e.value #>> '{}')::numeric END`,
 });
@@ -28,7 +28,6 @@ const elementsOf = (list: string): Elements => ({
 export const postgresViews: ViewFragments = {
   maxLabelBytes: 63,
   literal: (text) => `${literal(text)}::text`,
-  one: '1::bigint',
   state,
   moment: (path, document) => timestamp(state(path, document)),
   rows: `(SELECT sum(value::bigint) FROM jsonb_each_text(s.state::jsonb #> '{tally,rows}'))`,
@@ -43,7 +42,6 @@ export const postgresViews: ViewFragments = {
  jsonb_array_elements(f.value -> 'labels') WITH ORDINALITY AS l(value, nth)`,
   numberText: (column) => `${column}::text`,
   elementsOf,
-  asJson: (text) => `${text}::jsonb`,
   elementsInMore(more) {
     const { from, ...element } = elementsOf('m.value');
     return {

@@ -8,7 +8,7 @@ import type { Connection, Driver } from '../database.ts';
 import type { Param, SqlRow } from '../dialect.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
 import { lockFile } from './file-lock.ts';
-import { BUSY, isBusy, readerFailure, rewriteFailure } from './sqlite-errors.ts';
+import { BUSY, isBusy } from './sqlite-errors.ts';
 
 /**
  * WAL lets people read while the mirror writes; FULL makes a commit survive a power failure. Deleted data is overwritten with zeros
@@ -103,11 +103,6 @@ export class SqliteConnection implements Connection {
     if (this.#db.isTransaction) await this.#execute(how);
   }
 
-  /** Writes nothing to the file. After a ROLLBACK of a new table, SQLite reads its schema and compiles all statements again. */
-  leave(): Promise<void> {
-    return this.end('COMMIT');
-  }
-
   /** The first read takes the snapshot. */
   freeze(): Promise<void> {
     return this.#execute('BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1');
@@ -125,8 +120,6 @@ export class SqliteConnection implements Connection {
   async scrub(): Promise<void> {
     try {
       await this.#execute('VACUUM');
-    } catch (error) {
-      throw rewriteFailure(error);
     } finally {
       // Also after a failure, which leaves a WAL that fills the disk.
       await this.settle();
@@ -134,13 +127,8 @@ export class SqliteConnection implements Connection {
   }
 
   /** Until a reader's snapshot ends, the file has what the reader sees. */
-  async requireErased(_tables: readonly string[], waits: boolean): Promise<void> {
-    if (!waits) return this.settle();
-    try {
-      await this.#patiently(() => this.#emptyLog());
-    } catch (error) {
-      throw readerFailure(error);
-    }
+  requireErased(): Promise<void> {
+    return this.#patiently(() => this.#emptyLog());
   }
 
   /** A reader's snapshot delays nothing: the WAL is moved into the file after the reader ends. */

@@ -20,24 +20,6 @@ const primaryOf = (error: unknown): number => (resultOf(error) ?? 0) & 0xff;
 /** Another connection is using the file at this moment. */
 export const isBusy = (error: unknown): boolean => [BUSY, LOCKED].includes(primaryOf(error));
 
-/** The code of an error of ours: there is no room to rewrite the file. */
-const NO_ROOM_TO_REWRITE = 'NO_ROOM_TO_REWRITE';
-
-/** A failure to rewrite the file without what was erased. The disk need not be full: SQLite first writes a second copy. */
-export const rewriteFailure = (error: unknown): unknown =>
-  primaryOf(error) === FULL
-    ? Object.assign(new Error('no room', { cause: error }), { code: NO_ROOM_TO_REWRITE })
-    : error;
-
-/** The code of an error of ours: a reader keeps what was erased in the file. */
-const KEPT_BY_READER = 'KEPT_BY_READER';
-
-/** A failure to move what replaces erased data into the file. */
-export const readerFailure = (error: unknown): unknown =>
-  isBusy(error)
-    ? Object.assign(new Error('a reader', { cause: error }), { code: KEPT_BY_READER })
-    : error;
-
 /** SQLite's own wording of constraint errors, which names columns only. A trigger may say anything: it is not quoted. */
 const OWN_WORDING =
   /^(?:UNIQUE|NOT NULL|CHECK|FOREIGN KEY) constraint failed(?:: [\w ".,-]{1,200})?$/;
@@ -59,20 +41,11 @@ export const describeSqliteError = wordsFor({
     // On a full disk, opening a file that no other process has open fails for lack of room for its -shm file: SQLITE_IOERR_SHMSIZE.
     full: [FULL, 4874, 'ENOSPC'],
   },
-  remedies: {},
+  remedies: {
+    // SQLite writes a second copy to rewrite the file.
+    full: 'Make room. An erasure needs as much as the file takes; until then, what it erased may still be in the file. The next run continues.',
+  },
   own: [
-    [
-      [NO_ROOM_TO_REWRITE],
-      'TARGET_FULL',
-      'the disk has no room for a second copy of the file, which an erasure needs: what was erased may still be in it',
-      'Make as much room as the file takes. The next run rewrites it and continues.',
-    ],
-    [
-      [KEPT_BY_READER],
-      'TARGET_FAILED',
-      'another program reads the file in a transaction, so what was erased is still in the file',
-      'Close that program: the next run removes it. Then repeat the command.',
-    ],
     [
       [7, 10],
       'TARGET_FAILED',
@@ -82,8 +55,8 @@ export const describeSqliteError = wordsFor({
     [
       [BUSY, LOCKED],
       'TARGET_FAILED',
-      'another program has kept the file locked for a minute',
-      'A database browser with unsaved changes does that: save or close it there.',
+      'another program has kept the file in use for a minute',
+      'A database browser with unsaved changes or an open query does that: save or close it there. Repeat an erasure that ended so: what it erased may still be in the file.',
     ],
     [
       [11, 26],

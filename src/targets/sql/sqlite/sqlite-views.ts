@@ -23,7 +23,6 @@ const elements = (list: string): Elements => ({
 export const sqliteViews: ViewFragments = {
   maxLabelBytes: 1_000,
   literal,
-  one: '1',
   state,
   moment: (path, document) => iso(state(path, document)),
   rows: `(SELECT sum(value) FROM json_each(s.state, '$.tally.rows'))`,
