@@ -114,6 +114,28 @@ function special({ query, write, url }: Bed): void {
     await query('DROP VIEW theirs');
   });
 
+  it("L9: shows no other field in a person's view if people move columns, and makes its views again once they are dropped", async () => {
+    const fields = [NAME, { ...NAME, id: 'f_city', label: 'City', position: 1 }];
+    const store = () =>
+      write(
+        'shifted',
+        (form) => form.commit({ rows: [row('a', { f_name: 'x', f_city: 'y' })] }),
+        fields,
+      );
+    await store();
+    await query(
+      `CREATE VIEW of_city AS SELECT city FROM shifted_live; ALTER TABLE shifted RENAME COLUMN full_name TO former`,
+    );
+    const { notes } = await store();
+    expect(notes.join()).toContain('The view shifted_live could not be brought up to date');
+    expect(await query('SELECT city FROM of_city')).toEqual([{ city: 'y' }]);
+    await query('DROP VIEW of_city, shifted_live, shifted_labelled, shifted_history');
+    expect((await store()).notes).toEqual([]);
+    expect(await query('SELECT full_name, city FROM shifted_live')).toEqual([
+      { full_name: 'x', city: 'y' },
+    ]);
+  });
+
   it('writes into a schema whose name needs quotes, beside another one', async () => {
     await query('CREATE SCHEMA forms; CREATE TABLE forms.kept (theirs int)');
     const fields = [NAME];

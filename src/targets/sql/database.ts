@@ -88,15 +88,8 @@ export class Database implements Session, AsyncDisposable {
 
   /** Creates the place if it is missing, and connects. */
   async make(): Promise<void> {
-    const isThere = await this.isThere();
     const { place } = this.#driver;
-    if (place === undefined || isThere) return;
-    try {
-      await this.#described(place.make(this));
-    } catch (error) {
-      // Another process may have made it at the same moment.
-      if (!(await this.isThere())) throw error;
-    }
+    if (!(await this.isThere()) && place !== undefined) await this.#described(place.make(this));
   }
 
   query(sql: string, params?: readonly Param[]): Promise<SqlRow[]> {

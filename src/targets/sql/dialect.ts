@@ -309,18 +309,10 @@ export async function columnsOfEach(
 export const columnsOf = async (session: Session, table: string): Promise<Set<string>> =>
   (await columnsOfEach(session, [table])).get(table) ?? new Set();
 
-/** What has a name: `other` is, for example, an index. */
-type RelationKind = 'table' | 'view' | 'other';
-
-/** Tables, views, and everything else that keeps a table from getting its name, by name. */
-export async function relationsOf(session: Session): Promise<Map<string, RelationKind>> {
+/** The kinds of everything that keeps a table from getting its name, by name: see {@link Dialect.relationsQuery}. */
+export async function relationsOf(session: Session): Promise<Map<string, string>> {
   const rows = await session.query(session.dialect.relationsQuery);
-  return new Map(
-    rows.map(({ name, kind }) => [
-      textOf(name),
-      kind === 'table' || kind === 'view' ? kind : 'other',
-    ]),
-  );
+  return new Map(rows.map(({ name, kind }) => [textOf(name), textOf(kind)]));
 }
 
 /** An answer in a column of this type, decoded from what a session reads. */

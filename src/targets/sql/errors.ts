@@ -1,5 +1,4 @@
 import type { ProblemCode } from '../../base/catalogue.ts';
-import { MirrorError } from '../../base/errors.ts';
 import type { Dialect } from './dialect.ts';
 
 /*
@@ -15,16 +14,6 @@ export interface ErrorDescription {
   readonly remedy: string;
   /** The database refused a statement: because of a row, or for an unknown reason, such as a person's constraint. */
   readonly refused?: 'row' | 'statement';
-}
-
-/** Rows that were written but are not stored as written. */
-export class Swallowed extends MirrorError {
-  constructor(table: string) {
-    const message =
-      `The table ${table} does not store rows as they are written: a trigger or rule discards or changes them, or a column was given ` +
-      'another type. Nothing of this batch was stored. Undo that change.';
-    super('TARGET_FAILED', message);
-  }
 }
 
 /** The errors of servers: code, message, and the remedy if a dialect has no better one. */

@@ -98,7 +98,6 @@ export class SqlStore implements Store {
   forms(runs = 0): Promise<StoredForm[]> {
     return this.#reading([], async () => {
       const database = this.#database;
-      const relations = await relationsOf(database);
       const forms: StoredForm[] = [];
       const held = await formRecords(database);
       const ids = held.map(({ state }) => state.formId);
@@ -120,8 +119,8 @@ export class SqlStore implements Store {
           location: `table ${place}, view ${place}_labelled`,
           place: { table: place },
         };
-        const isThere = relations.get(place) === 'table';
         const columns = columnsIn.get(place) ?? new Set();
+        const isThere = columns.size > 0;
         try {
           const { state, rows } = isThere
             ? await stateWithRows(database, kept)
@@ -189,7 +188,6 @@ export class SqlStore implements Store {
     }
     await this.#views.make();
     this.#isPrepared = true;
-    if (before === 'none') await this.#look();
   }
 
   async #look(): Promise<'none' | 'ours' | 'erased'> {

@@ -86,12 +86,13 @@ export function publicViews(
     ['mirror_rejected', REJECTED],
     ['freshness', freshness(views)],
   ]);
-  selects.set('mirror_status_history', statusHistory(forms, dialect));
-  const submissions = forms.map((form) => submissionSelect(form, views));
-  if (submissions.length > 0) selects.set('submissions', unionOf(submissions));
-  const answers = forms.flatMap((form) => answerSelects(form, dialect));
-  if (answers.length > 0)
-    selects.set('answers', `SELECT * FROM (${unionOf(answers)}) AS a WHERE a.value_text <> ''`);
+  if (forms.length > 0) {
+    const answers = forms.flatMap((form) => answerSelects(form, dialect));
+    selects
+      .set('mirror_status_history', statusHistory(forms, dialect))
+      .set('submissions', unionOf(forms.map((form) => submissionSelect(form, views))))
+      .set('answers', `SELECT * FROM (${unionOf(answers)}) AS a WHERE a.value_text <> ''`);
+  }
   // After the views of all forms: a form that has views of its own is in those, also in a database that commits with each view.
   for (const form of forms) {
     selects.set(`${form.table}_live`, liveSelect(form));
@@ -210,8 +211,6 @@ function statusHistory(
        FROM _mirror_versions AS v WHERE v.form_id = ${id}
        UNION ALL SELECT ${id}, t.id, t.status, ${noTime}, ${noTime}, t._first_seen_at FROM ${quoted(table)} AS t`;
   });
-  if (versions.length === 0)
-    return 'SELECT form_id, submission_id, status, not_before, until AS seen_at FROM _mirror_versions WHERE 1 = 0';
   const window = 'OVER (PARTITION BY form_id, submission_id ORDER BY until IS NULL, until)';
   return `SELECT form_id, submission_id, status, not_before, seen_at FROM (
  SELECT form_id, submission_id, status, lag(status) ${window} AS former, lag(until_not_before) ${window} AS not_before,

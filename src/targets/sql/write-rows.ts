@@ -1,3 +1,4 @@
+import { MirrorError } from '../../base/errors.ts';
 import {
   type Batch,
   type BatchColumn,
@@ -14,7 +15,6 @@ import {
   type Writing,
   type Written,
 } from './dialect.ts';
-import { Swallowed } from './errors.ts';
 
 /** The columns that begin each row, before those of answers. */
 const SYSTEM = ['id', 'status', 'created_at'];
@@ -150,7 +150,11 @@ export async function stagedUpsert(
   const [left] = await tx.query(
     `SELECT count(*) AS n FROM ${joined} WHERE t.id IS NULL OR ${isOther}`,
   );
-  if (Number(left?.['n']) > 0) throw new Swallowed(table);
+  if (Number(left?.['n']) > 0)
+    throw new MirrorError(
+      'TARGET_FAILED',
+      `The table ${table} does not store rows as they are written: a trigger or rule discards or changes them, or a column was given another type. Nothing of this batch was stored. Undo that change.`,
+    );
   return written;
 }
 

@@ -81,7 +81,8 @@ export const postgresDialect: Dialect = {
 
   timeParam: (time) => time,
   isoOf: (expression) => `to_char(${expression} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS')`,
-  among,
+  among: (expression, param) =>
+    `${expression} IN (SELECT jsonb_array_elements_text(${param}::jsonb))`,
   /** Each statement sees what others have committed before it, so two transactions could disagree about which views are ours. */
   async alone(tx) {
     // Here the mirror's own workers wait for each other, which may take longer than a person's lock.
@@ -126,10 +127,6 @@ export const postgresDialect: Dialect = {
   comment,
   describe: describePostgresError,
 };
-
-function among(expression: string, param: string): string {
-  return `${expression} IN (SELECT jsonb_array_elements_text(${param}::jsonb))`;
-}
 
 /** The options of a view ($1), unless it has none. */
 const OPTIONS = `SELECT array_to_string(reloptions, ', ') AS options FROM pg_class
