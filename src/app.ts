@@ -202,11 +202,15 @@ export class App implements AsyncDisposable {
    */
   run(place: RunPlace, options: RunOptions, signal: AbortSignal): Promise<RunReport> {
     return withLogFields({ runId: randomUUID() }, async () => {
-      const onEmpty = (form: FormIdentity): Promise<void> =>
-        this.#keep(this.#noteLoss(form, place.target));
+      let wasEmpty = false;
+      const onEmpty = async (form: FormIdentity): Promise<void> => {
+        wasEmpty = true;
+        await this.#keep(this.#noteLoss(form, place.target));
+      };
       const report = await this.#run(place, signal, (target, form) =>
         runForm(target, form, { ...options, onEmpty }, signal),
       );
+      if (report.outcome === 'gone' || wasEmpty) this.planner.expire(report.target);
       if (report.code === 'USAGE') {
         // Anyone with access to the queue can add a job. A run that the settings do not ask for is not a problem of a form.
         this.logger.warn({ target: report.target }, `A run is refused: ${report.error}`);

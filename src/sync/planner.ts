@@ -81,6 +81,8 @@ export class Planner {
   readonly #known = new Map<string, KnownTarget>();
   /** The forms as last listed. */
   #listed: { readonly forms: readonly Form[]; readonly atMs: number } | undefined;
+  /** IDs of forms by the names in the settings, as first listed. */
+  readonly #meant = new Map<string, string>();
   #planned: MirrorPlan | null = null;
 
   constructor(options: PlannerOptions) {
@@ -141,6 +143,12 @@ export class Planner {
     return known;
   }
 
+  /** A run has changed which forms a target has: the next plan reads it again. */
+  expire(target: string): void {
+    const known = this.#known.get(target);
+    if (known !== undefined) this.#known.set(target, { ...known, atMs: -Infinity });
+  }
+
   /** The settings of a target, with each form by its ID if that is known. */
   settingsById<T extends NamingSettings>(settings: T): T {
     return settingsById(settings, this.#idsFor(settings));
@@ -191,9 +199,10 @@ export class Planner {
     const { name: target } = settings;
     const { openTarget } = this.#options;
     const { slugs } = await this.read(target);
+    this.#note([form]);
     this.#requireChoice(target, form);
-    const isNamed = formNames(settings).has(form.slug) && form.slug !== form.id;
-    if (keep && isNamed && !slugs.has(form.slug)) {
+    const isMeant = this.#idsFor(settings).get(form.slug) === form.id && form.slug !== form.id;
+    if (keep && isMeant && !slugs.has(form.slug)) {
       const { store } = await openTarget(target);
       const bound = await SLUGS.change(store, (before) =>
         Object.hasOwn(before, form.slug) ? before : { ...before, [form.slug]: form.id },
@@ -225,7 +234,16 @@ export class Planner {
     const forms = await this.#options.listForms(signal, { inTurn });
     // The forms of other pages come from an earlier listing, so its age stays.
     this.#listed = { forms, atMs: inTurn ? (this.#listed?.atMs ?? now) : now };
+    this.#note(forms);
     return forms;
+  }
+
+  /** Records what names in the settings mean that meant nothing before. An ID goes before a slug. */
+  #note(forms: readonly FormIdentity[]): void {
+    for (const name of this.#options.targets.flatMap((settings) => [...formNames(settings)])) {
+      const form = forms.find(({ id }) => id === name) ?? forms.find(({ slug }) => slug === name);
+      if (form !== undefined && !this.#meant.has(name)) this.#meant.set(name, form.id);
+    }
   }
 
   /** None while a target does not answer, because it may have these forms and fields. */
@@ -244,17 +262,13 @@ export class Planner {
     };
   }
 
-  /**
-   * IDs of forms by the names in the settings of a target: an ID that is listed, otherwise as this target stores them, or as another
-   * one does. A slug that no target has stored yet means the form that has it now.
-   */
+  /** IDs of forms by the names in the settings of a target: as this target stores them, as another target does, or as first listed. */
   #idsFor(settings: NamingSettings): Map<string, string> {
     const own = this.#known.get(settings.name);
-    const kept = [own, ...this.#known.values()].flatMap((known) => known?.slugs ?? []);
+    const kept = [own, ...this.#known.values()].map((known) => known?.slugs ?? new Map());
     return new Map(
       [...formNames(settings)].flatMap((name): [string, string][] => {
-        const isId = this.#listed?.forms.some(({ id }) => id === name) === true;
-        const id = isId ? name : kept.find((slugs) => slugs.has(name))?.get(name);
+        const id = [...kept, this.#meant].find((ids) => ids.has(name))?.get(name);
         return id === undefined ? [] : [[name, id]];
       }),
     );
