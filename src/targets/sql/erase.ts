@@ -210,8 +210,7 @@ async function rewriteVersions(
     size: ROWS_AT_ONCE,
   })) {
     const rows = page.map((version) => {
-      const parsed = parseJson(textOf(version['answers']));
-      const kept = typeof parsed === 'object' && parsed !== null ? Object.entries(parsed) : [];
+      const kept = Object.entries(parseJson(textOf(version['answers'])) ?? {});
       // SQLite keeps JSON as text, PostgreSQL as a value.
       const row = Object.fromEntries(
         kept.map(([name, value]) => [name, cellText(toCell(value as Json))] as const),

@@ -249,26 +249,16 @@ export function decodeRow(
   row: Readonly<Record<string, unknown>>,
 ): Map<string, Cell> {
   const cells = new Map<string, Cell>();
-  const more = decodeMore(
-    row[MORE],
-    fields.filter(({ isInMore }) => isInMore),
-  );
+  const text = row[MORE];
+  // A person may have edited it; a text that is not JSON has no answers.
+  const parsed = typeof text === 'string' ? parseJson(text) : null;
+  const more = new Map(Object.entries(parsed ?? {}));
   for (const { id, column, type, textColumn, isInMore } of fields) {
     if (column === null) continue;
-    const own = isInMore ? (more.get(id) ?? null) : decoded(row[column], type ?? 'text');
+    const own = isInMore ? toCell(more.get(column) as Json) : decoded(row[column], type ?? 'text');
     const beside = textColumn === null ? null : decoded(row[textColumn], 'text');
     const isExact = own !== null && typeof beside === 'string' && type === 'number';
     cells.set(id, isExact ? (parseNumber(beside) ?? beside) : (own ?? beside));
   }
   return cells;
-}
-
-/** Reads the JSON object of {@link MORE}, by field ID. A person may have edited it; a text that is not JSON has no answers. */
-export function decodeMore(text: unknown, fields: readonly SqlField[]): Map<string, Cell> {
-  const value = typeof text === 'string' ? parseJson(text) : undefined;
-  if (typeof value !== 'object' || value === null) return new Map();
-  const answers = new Map(Object.entries(value));
-  return new Map(
-    fields.map(({ id, column }) => [id, toCell(answers.get(column ?? '') as Json)] as const),
-  );
 }

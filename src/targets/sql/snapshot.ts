@@ -3,7 +3,7 @@ import type { FormSnapshot, SnapshotColumn } from '../../mirror/port.ts';
 import type { Cell } from '../../mirror/types.ts';
 import type { Database } from './database.ts';
 import { columnsOf, pagesOf, quoted, type SqlRow, textOf, timeOf } from './dialect.ts';
-import { decodeRow, MORE, ownColumns } from './fields.ts';
+import { decodeRow, MORE, storedColumns } from './fields.ts';
 import { formRecords } from './schema.ts';
 
 const ROWS_A_PIECE = 1_000;
@@ -29,8 +29,7 @@ export async function formSnapshot(
   const fields = form.fields
     .filter(({ column, isInMore }) => column !== null && present.has(isInMore ? MORE : column))
     .toSorted((a, b) => a.position - b.position);
-  const names = fields.flatMap((field) => ownColumns(field, present));
-  if (present.has(MORE)) names.push(MORE);
+  const names = storedColumns(fields, present);
   const labels = viewLabels(fields, SYSTEM_COLUMNS, Number.POSITIVE_INFINITY);
   const [before, after] = [SYSTEM_COLUMNS.slice(0, 3), SYSTEM_COLUMNS.slice(3)];
   const named = (name: string): SnapshotColumn => ({ name, label: name });

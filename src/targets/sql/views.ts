@@ -142,28 +142,22 @@ interface AnswerColumn extends BatchColumn, Pick<SqlField, 'id' | 'label'> {
 
 /** The columns of a form that hold answers, in the order of the table, so that new ones come at the end of a view. */
 export function answerColumns({ fields, columns }: ViewedForm): AnswerColumn[] {
-  const places = new Map([...columns].map((name, place) => [name, place]));
-  const placeOf = ({ name }: AnswerColumn): number => places.get(name) ?? columns.size;
-  const more = columns.has(MORE)
-    ? [{ id: MORE, name: MORE, type: 'text', label: MORE, labels: [] } as const]
-    : [];
-  return fields
-    .flatMap((field) =>
-      ownColumns(field, columns).map((name): AnswerColumn => {
-        const { id, type, textColumn } = field;
-        const isBeside = name === textColumn;
-        const shown = (label: string): string => (isBeside ? `${label} (text)` : label);
-        return {
-          id,
-          name,
-          type: isBeside ? 'text' : (type ?? 'text'),
-          label: shown(field.label),
-          labels: field.labels.map(({ label }) => shown(label)),
-        };
-      }),
-    )
-    .concat(more)
-    .toSorted((a, b) => placeOf(a) - placeOf(b));
+  const found = new Map<string, AnswerColumn>();
+  for (const field of fields)
+    for (const name of ownColumns(field)) {
+      const { id, type, textColumn } = field;
+      const isBeside = name === textColumn;
+      const shown = (label: string): string => (isBeside ? `${label} (text)` : label);
+      found.set(name, {
+        id,
+        name,
+        type: isBeside ? 'text' : (type ?? 'text'),
+        label: shown(field.label),
+        labels: field.labels.map(({ label }) => shown(label)),
+      });
+    }
+  found.set(MORE, { id: MORE, name: MORE, type: 'text', label: MORE, labels: [] });
+  return [...columns].flatMap((name) => found.get(name) ?? []);
 }
 
 /** The columns of a view of one form: answers last. */
