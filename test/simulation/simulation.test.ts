@@ -35,6 +35,7 @@ const ONCE_BROKEN: readonly (readonly [StoreKind, number, ...(readonly string[])
   ['sqlite', 286],
   ['sqlite', 349],
   ['sqlite', 5001454],
+  ['sqlite', 95000588],
   ['sqlite', 38740729],
   ['sqlite', 5, 'edit', 'crash'],
   ['sheets', 4325, 'people=4'],
