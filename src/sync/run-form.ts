@@ -163,7 +163,7 @@ async function syncToEnd(work: Work): Promise<MirrorError | null> {
 const formGone = ({ id, name }: FormIdentity): MirrorError =>
   new MirrorError(
     'FORM_GONE',
-    `The source answers 404 or 410 for form "${name}" (${id}): it was deleted, or the key is for another workspace. Its rows stay.`,
+    `The source answers 404 or 410 for form "${name}" (${id}): it was deleted, or the key is for another workspace. Rows that were copied stay.`,
   );
 
 const nameOf = ({ formId, name }: { readonly formId: string; readonly name: string }): string =>

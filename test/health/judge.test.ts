@@ -392,7 +392,7 @@ describe('the judge', () => {
     ],
     [
       { state: { goneAtMs: NOW - DAY } },
-      { message: 'The form "Form A" (frm_a) answers 404 or 410. Its rows stay.' },
+      { message: 'The form "Form A" (frm_a) answers 404 or 410. Rows that were copied stay.' },
     ],
   ])('says what happened, since when, and what to do: %#', (a, expected) => {
     expect(formOf(judge(factsOf({ a }))).problems).toMatchObject([expected]);
