@@ -15,8 +15,8 @@ while kill -0 "$child" 2> /dev/null; do
   code=$?
 done
 if [ "$code" -ne 2 ] || [ -n "$stopped" ]; then exit "$code"; fi
-echo 'forms-mirror ended with exit code 2: its settings are wrong, see above. Correct them and recreate the container. It is not restarted until then.' >&2
 trap 'kill "$child" 2> /dev/null; exit 2' TERM INT
+echo 'forms-mirror ended with exit code 2: its settings are wrong, see above. Correct them and recreate the container. It is not restarted until then.' >&2
 sleep 2147483647 &
 child=$!
 wait "$child"

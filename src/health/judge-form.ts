@@ -118,7 +118,8 @@ function* problemsOf(known: KnownForm, around: Surroundings): Generator<Problem>
   const { nowMs } = around;
   if (goneMs !== null) {
     const said = last?.outcome === 'gone' ? last.error : null;
-    const message = said ?? `The form "${name}" (${id}) answers 404 or 410. Rows that were copied stay.`;
+    const message =
+      said ?? `The form "${name}" (${id}) answers 404 or 410. Rows that were copied stay.`;
     return yield problemOf({ code: 'FORM_GONE', message, sinceMs: goneMs });
   }
   const silentMs = silentSinceMs(known, around);
