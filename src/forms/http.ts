@@ -7,8 +7,8 @@ import { MirrorError } from '../base/errors.ts';
 import type { Events } from '../base/events.ts';
 import { networkAgent, type ProxySettings } from '../base/proxy.ts';
 import { DEFAULT_RETRY, parseRetryAfter, type RetryPolicy, withRetry } from '../base/retry.ts';
-import { parseExactJson } from '../mirror/json.ts';
 import type { Json } from '../mirror/types.ts';
+import { parseBody } from './body.ts';
 import { FormsApiError, refusalError, transportError, unusableError } from './errors.ts';
 import { Pacing } from './pacing.ts';
 import type { BaseUrl, FormsRequest, HttpResponse } from './request.ts';
@@ -126,7 +126,7 @@ export class FormsHttp implements AsyncDisposable {
     read: (json: Json, response: HttpResponse) => T | undefined,
   ): Promise<T> {
     return this.#call(request, call, (response) => {
-      const result = read(parseBody(request, response), response);
+      const result = read(jsonOf(request, response), response);
       if (result !== undefined) return result;
       throw unusableError(request, response, 'JSON of another shape than documented');
     });
@@ -225,7 +225,7 @@ export class FormsHttp implements AsyncDisposable {
       );
       const isPacked = headers['content-encoding'] === 'gzip';
       const plain = isPacked ? await unzip(body, { maxOutputLength: MAX_BODY_BYTES }) : body;
-      return { status, header: (name) => [headers[name]].flat()[0], text: decoded(plain) };
+      return { status, header: (name) => [headers[name]].flat()[0], body: plain };
     } catch (error) {
       throwIfAborted(signal);
       throw transportError(request, error, { base: this.#base, proxy });
@@ -307,15 +307,13 @@ function exchange(
   return promise.finally(() => signal.removeEventListener('abort', abort));
 }
 
-/** As UTF-8, without a byte order mark. Not fatal: one broken byte in one answer must not stop a whole page. */
-const decoded = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
-
-function parseBody(request: FormsRequest, response: HttpResponse): Json {
+function jsonOf(request: FormsRequest, response: HttpResponse): Json {
+  const { body } = response;
   try {
-    return parseExactJson(response.text);
+    return parseBody(body);
   } catch {
     // The parser's message quotes the text around the mistake, so it is dropped.
-    const isHtml = /^\s*</.test(response.text);
+    const isHtml = /^\s*</.test(body.toString());
     throw unusableError(request, response, isHtml ? 'HTML, not JSON' : 'no whole JSON');
   }
 }

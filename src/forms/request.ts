@@ -27,8 +27,8 @@ export interface HttpResponse {
   readonly status: number;
   /** A header's first value, by lower-case name. */
   header(name: string): string | undefined;
-  /** The body as UTF-8 if a GET succeeded; otherwise it is not read, and is empty. */
-  readonly text: string;
+  /** The body if a GET succeeded; otherwise it is not read, and is empty. */
+  readonly body: Buffer;
 }
 
 /** A GET of `path`, which is already encoded. Undefined values of the query are left out. */
