@@ -4,7 +4,7 @@ import { FormsApiError, unusableError } from './errors.ts';
 import type { CallOptions, FormsHttp } from './http.ts';
 import { type FormsRequest, getRequest, type HttpResponse, pathSegment } from './request.ts';
 import { singleSubmission, submissionItem } from './submission-item.ts';
-import { envelopeSchema, isFailure, parseForm } from './wire.ts';
+import { envelopeSchema, isFailure, NO_TOTAL, parseForm } from './wire.ts';
 
 /** Which submissions to list; without a form, those of the whole workspace. */
 export interface ListQuery {
@@ -19,7 +19,7 @@ export interface ListQuery {
 export interface Page {
   /** Each in its place, usable or not. */
   readonly items: readonly SubmissionItem[];
-  /** How many the list has, according to the source. */
+  /** How many the list has, according to the source; {@link NO_TOTAL} if it does not say. */
   readonly total: number;
   readonly isLast: boolean;
   /** The source's clock when it answered (milliseconds, whole seconds); null if it does not say. */
@@ -29,7 +29,7 @@ export interface Page {
 /** One page of the list of forms. */
 export interface FormsPage {
   readonly list: readonly Form[];
-  /** As the source says. */
+  /** As the source says; {@link NO_TOTAL} if it does not. */
   readonly total: number;
   readonly totalPages: number;
 }
@@ -129,9 +129,10 @@ export class Source {
     }
   }
 
-  /** How many submissions match; null if the source refuses the request. */
+  /** How many submissions match; null if the source refuses the request, or does not say. */
   async count(query: ListQuery): Promise<number | null> {
-    return (await unlessRefused(this.#list(query, 1, { limit: 1 })))?.total ?? null;
+    const total = (await unlessRefused(this.#list(query, 1, { limit: 1 })))?.total ?? NO_TOTAL;
+    return total === NO_TOTAL ? null : total;
   }
 
   /**
@@ -287,7 +288,8 @@ export class Source {
       if (wire === undefined || !list.every((form) => form !== undefined)) return undefined;
       const { total } = wire;
       // If the number of pages is unknown, continue while pages contain new items.
-      const totalPages = wire.totalPages ?? (list.length < total ? Infinity : page);
+      const isOne = total !== NO_TOTAL && list.length >= total;
+      const totalPages = wire.totalPages ?? (isOne ? page : Infinity);
       return { list, total, totalPages };
     });
   }

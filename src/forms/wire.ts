@@ -72,10 +72,13 @@ const count = z.union([
     .transform(Number),
 ]);
 
-/** The pagination envelope. Without items or a total nothing can be proven, so both are required. `error`, `errors`: undocumented. */
+/** For a list that does not say how many entries it has. No list has as many, so nothing is proven by it. */
+export const NO_TOTAL = -1;
+
+/** The pagination envelope. `error`, `errors`: undocumented. */
 export const envelopeSchema = z.object({
   items: z.array(z.unknown()),
-  total: count,
+  total: count.catch(NO_TOTAL),
   limit: z.int().positive().optional().catch(undefined),
   totalPages: count.optional().catch(undefined),
   error: z.unknown().optional(),

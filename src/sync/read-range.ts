@@ -5,6 +5,7 @@ import { settleAbsent } from './absent.ts';
 import { middleOf } from './cuts.ts';
 import { queryOf, type Span, WHOLE } from './profile.ts';
 import { type Page } from '../forms/source.ts';
+import { NO_TOTAL } from '../forms/wire.ts';
 import { idsOf } from './target.ts';
 import { Incomplete, pagesOf, type Work } from './work.ts';
 
@@ -29,6 +30,7 @@ export async function readRange(
   const sweep = await sweepOnce(work, span, isNew, first);
   const { verdict, seen } = sweep;
   if (verdict === 'proven') return isNew ? undefined : settleOrReadWhole(work, span, seen);
+  if (sweep.total === NO_TOTAL) throw new Incomplete('UNCOUNTED');
   if (verdict === 'elsewhere') {
     work.profile.learn({ bounds: 'none' });
     return readWhole(work);

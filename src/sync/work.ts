@@ -84,6 +84,7 @@ export function spend({ source, form, sink }: Work, pageSize = PAGE): void {
 const REASONS = {
   MOVING:
     'counts and list did not agree: the form changes faster than it can be read, or they contradict each other',
+  UNCOUNTED: 'the list does not say how many submissions it has (total)',
   CONTRADICTION: 'the list shows another number of submissions than its total',
   UNPROVEN: 'the list never shows as many submissions as its total, and cannot be divided by date',
   HIDES: 'the list hides submissions that the source has when they are asked for by ID',

@@ -63,6 +63,20 @@ describe('L3: the envelope', () => {
   });
 });
 
+describe('L3: a list that does not say how many entries it has', () => {
+  it.each([undefined, null, 'many', -3, 1.5])('is read to its end: total %j', async (total) => {
+    await using server = await OddServer.start(({ url }, response) => {
+      const page = Number(new URL(url, server.url).searchParams.get('page') ?? 1);
+      sendJson(response, { items: page > 2 ? [] : [{ ...ITEM, id: `f${page}` }], total });
+    });
+    const source = makeSource(server.url);
+    expect((await source.forms()).forms.map(({ id }) => id)).toEqual(['f1', 'f2']);
+    expect(await source.count({ formId: 'f1' })).toBeNull();
+    const page = await source.page({ formId: 'f1' });
+    expect(page).toMatchObject({ items: [{ key: 'f1' }], total: -1 });
+  });
+});
+
 describe('L10: what comes over the wire', () => {
   it('is UTF-8, with or without a byte order mark, cut anywhere into pieces', async () => {
     const text = JSON.stringify({
