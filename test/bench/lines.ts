@@ -14,7 +14,7 @@ export interface Line {
 
 /** The stages that a part of the table needs. */
 export const PARTS = {
-  fetch: ['parsed', 'typed-bare', 'fetch'],
+  fetch: ['parsed', 'fetch'],
   'write-postgres': ['write@postgres', 'copy@postgres'],
   'write-mariadb': ['write@mariadb', 'upsert@mariadb'],
   'full-sqlite': ['fetch', 'write@sqlite', 'both@sqlite', 'full@sqlite'],
@@ -54,13 +54,6 @@ const COMPARISONS: readonly Comparison[] = [
     what: 'typed client against undici with JSON.parse, which checks nothing',
     goal: '≥ 0.8',
     measured: 'fetch',
-    against: ['parsed'],
-  },
-  {
-    key: 'fetch.bare',
-    what: 'the least that a typed client does, by undici with JSON.parse, against the same',
-    goal: LIMIT,
-    measured: 'typed-bare',
     against: ['parsed'],
   },
   {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { readParsed, readTypedBare } from './peers/bare-pages.ts';
+import { readParsed } from './peers/bare-pages.ts';
 import { upsertEachBatch } from './peers/mysql-upsert.ts';
 import { copyAlone } from './peers/postgres-copy.ts';
 import { readTyped } from './stages/fetch.ts';
@@ -12,7 +12,6 @@ import { readAndWrite, writeAlone } from './stages/write.ts';
 
 const STAGES: Readonly<Record<string, (call: StageCall) => Promise<Measured[]>>> = {
   parsed: readParsed,
-  'typed-bare': readTypedBare,
   fetch: readTyped,
   write: writeAlone,
   both: readAndWrite,

@@ -235,7 +235,7 @@ export class Source {
   }
 
   #status(among: number): string {
-    if (this.behaviour.statuses === 'seven' && this.random.chance(0.3)) return SEVENTH;
+    if (among > 1 && this.behaviour.statuses === 'seven' && this.random.chance(0.3)) return SEVENTH;
     return STATUSES[this.random.below(among)] as string;
   }
 

@@ -4,44 +4,18 @@ import { eachPage, PAGE_ROWS } from '../stages/program.ts';
 import { type Measured, type StageCall, timed } from '../stages/stage.ts';
 
 /** Reads the pages with undici and `JSON.parse`: the rate of one thread for a client that checks nothing. */
-export const readParsed = (call: StageCall): Promise<Measured[]> =>
-  readBare('parsed', call, () => true);
-
-/**
- * The same, with the minimum of a typed client: each ID and status is a text, each time is a time, and the answers are in a map,
- * because a field's ID may be any text.
- */
-export const readTypedBare = (call: StageCall): Promise<Measured[]> =>
-  readBare('typed-bare', call, ({ id, status, createdAt, data }) => {
-    const answers = new Map<string, unknown>();
-    for (const field of Object.keys(data)) answers.set(field, data[field]);
-    const isTime = new Date(Date.parse(createdAt)).toISOString() === createdAt;
-    return typeof id === 'string' && typeof status === 'string' && isTime && answers.size > 0;
-  });
-
-interface BareItem {
-  readonly id: unknown;
-  readonly status: unknown;
-  readonly createdAt: string;
-  readonly data: Readonly<Record<string, unknown>>;
-}
-
-async function readBare(
-  name: string,
-  { env, rows, inFlight }: StageCall,
-  isWhole: (item: BareItem) => boolean,
-): Promise<Measured[]> {
+export async function readParsed({ env, rows, inFlight }: StageCall): Promise<Measured[]> {
   const url = new URL(env.FORMS_API_URL);
   const pool = new Pool(url.origin, { connections: inFlight, pipelining: 1 });
   const headers = { authorization: `Bearer ${env.FORMS_API_KEY}` };
   const read = async (page: number): Promise<void> => {
     const path = `${url.pathname}/submissions?formId=${FORM_ID}&page=${page}&limit=${PAGE_ROWS}`;
     const body = await bodyOf(pool, { method: 'GET', path, headers });
-    const { items } = JSON.parse(body.toString()) as { items: readonly BareItem[] };
-    if (items.length === 0 || !items.every(isWhole)) throw new Error(`page ${page} is broken`);
+    const { items } = JSON.parse(body.toString()) as { items: readonly unknown[] };
+    if (items.length === 0) throw new Error(`page ${page} is empty`);
   };
   await eachPage(WARM_UP_ROWS, inFlight, read);
-  const measured = await timed(name, rows, () => eachPage(rows, inFlight, read));
+  const measured = await timed('parsed', rows, () => eachPage(rows, inFlight, read));
   await pool.close();
   return [measured];
 }
