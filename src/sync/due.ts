@@ -13,7 +13,7 @@ import { cutsOf } from './cuts.ts';
 import { GRAIN_MS } from '../mirror/port.ts';
 import { Sweep } from '../mirror/proof.ts';
 import { settleAbsent } from './absent.ts';
-import { atStep, createdMsOf, queryOf, stepOf, timesOf, WHOLE } from './profile.ts';
+import { atStep, createdMsOf, queryOf, type Span, stepOf, timesOf, WHOLE } from './profile.ts';
 import { readRange, readWhole, shownOf } from './read-range.ts';
 import { type Page } from '../forms/source.ts';
 import { accountedIn, type Work } from './work.ts';
@@ -68,9 +68,14 @@ export async function readDue(work: Work, first: Page): Promise<void> {
     return noteWhole(work, atMs);
   }
   const isWhole = form.state.ranges.every(({ isDue }) => isDue);
-  for (const range of form.state.ranges.filter(({ isDue }) => isDue)) {
-    const beganMs = clock.now();
-    await readRange(work, range, range.readAtMs === null);
+  const due = form.state.ranges.filter(({ isDue }) => isDue);
+  // While a range is read, the first page of the next one is requested, so that no range begins with a wait for a single response.
+  let coming = begin(work, due[0]);
+  for (const [at, range] of due.entries()) {
+    const { beganMs, page } = coming;
+    const first = await page;
+    coming = begin(work, due[at + 1]);
+    await readRange(work, range, range.readAtMs === null, 0, first);
     // Its dates may turn out to be of no use. Then the whole form was read.
     if (stepOf(profile.now) === null) return noteWhole(work, atMs);
     await sink.note((state) => rangeRead(state, range.toMs, beganMs));
@@ -83,6 +88,15 @@ export async function readDue(work: Work, first: Page): Promise<void> {
       isListDoubted: state.isListDoubted && !isWhole,
     };
   });
+}
+
+/** Requests the first page of a range, if there is one. */
+function begin({ source, form, profile, target }: Work, range: Span | undefined) {
+  const beganMs = target.clock.now();
+  const query = range && { formId: form.state.formId, ...queryOf(profile.now, range) };
+  const page = query && source.page(query);
+  page?.catch(() => {}); // It is awaited in its turn, or no longer needed.
+  return { beganMs, page };
 }
 
 /** Whether some submissions have no date. They are in no range; only a list without bounds shows them. */

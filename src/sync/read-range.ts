@@ -16,9 +16,9 @@ const [MOST_READINGS, MOST_IDLE] = [24, 2];
 
 /**
  * Reads the submissions created within a span, stores them, and proves that none was missed; then settles those that the proven
- * list did not show. A list of one status that moves proves nothing, and is left to the next round. `isNew`: nothing that the target
- * has of the span needs to be there, because it was never read to its end or people removed rows. If a stored submission is gone, the
- * form's total shows it. Throws Incomplete if nothing can be proven.
+ * list did not show. A list of one status that moves proves nothing, and is left to the next round. `isNew`: the target may lack
+ * submissions of the span that are not new, because it was never read to its end, settings changed or people removed rows. Throws
+ * Incomplete if nothing can be proven.
  */
 export async function readRange(
   work: Work,
@@ -29,7 +29,9 @@ export async function readRange(
 ): Promise<void> {
   const sweep = await sweepOnce(work, span, isNew, first);
   const { verdict, seen } = sweep;
-  if (verdict === 'proven') return isNew ? undefined : settleOrReadWhole(work, span, seen);
+  // In a first copy there is nothing to settle, and counting the rows of each range would take time.
+  if (verdict === 'proven')
+    return isNew && work.wasEmpty ? undefined : settleOrReadWhole(work, span, seen);
   if (sweep.total === NO_TOTAL) throw new Incomplete('UNCOUNTED');
   if (verdict === 'elsewhere') {
     work.profile.learn({ bounds: 'none' });
@@ -56,7 +58,7 @@ async function settleOrReadWhole(work: Work, span: Span, seen: ReadonlySet<strin
   if (!(await settleAbsent(work, span, seen))) await readWhole(work);
 }
 
-/** Reads a list once, and stores its submissions. `isNew`: as in {@link readRange}. `first`: its first page, if it was just read. */
+/** Reads a list once, and stores its submissions. `isNew`: as in {@link readRange}. `first`: its first page, if it was read before. */
 async function sweepOnce(work: Work, span: Span, isNew: boolean, first?: Page): Promise<Sweep> {
   const { sink } = work;
   const sweep = new Sweep();

@@ -9,6 +9,7 @@ import {
   claimOf,
   type FormState,
   identityOf,
+  isEmpty,
   liveRows,
   type OutcomeName,
   runEnded,
@@ -88,6 +89,7 @@ export async function runForm(
       sink,
       profile,
       asked,
+      wasEmpty: isEmpty(form.state.tally),
       shortBy: 0,
       seen: 0,
     };

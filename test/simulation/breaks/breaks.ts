@@ -136,10 +136,10 @@ const FAULTS: Readonly<Record<string, Omit<Break, 'law' | 'name'>>> = {
   },
   'L5: a range counts as read before its rows are stored': {
     file: 'src/sync/due.ts',
-    find: 'await readRange(work, range, range.readAtMs === null);',
+    find: 'await readRange(work, range, range.readAtMs === null, 0, first);',
     replace: `await sink.note((state) => rangeRead(state, range.toMs, beganMs));
     await sink.flush({ entries: [] });
-    await readRange(work, range, range.readAtMs === null);`,
+    await readRange(work, range, range.readAtMs === null, 0, first);`,
     with: ['edit', 'crash'],
   },
   'L5: the mirror notes the new status before the PATCH': {
