@@ -29,9 +29,7 @@ export async function readRange(
 ): Promise<void> {
   const sweep = await sweepOnce(work, span, isNew, first);
   const { verdict, seen } = sweep;
-  // In a first copy there is nothing to settle, and counting the rows of each range would take time.
-  if (verdict === 'proven')
-    return isNew && work.wasEmpty ? undefined : settleOrReadWhole(work, span, seen);
+  if (verdict === 'proven') return settleOrReadWhole(work, span, seen);
   if (sweep.total === NO_TOTAL) throw new Incomplete('UNCOUNTED');
   if (verdict === 'elsewhere') {
     work.profile.learn({ bounds: 'none' });

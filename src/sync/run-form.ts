@@ -9,7 +9,6 @@ import {
   claimOf,
   type FormState,
   identityOf,
-  isEmpty,
   liveRows,
   type OutcomeName,
   runEnded,
@@ -89,7 +88,6 @@ export async function runForm(
       sink,
       profile,
       asked,
-      wasEmpty: isEmpty(form.state.tally),
       shortBy: 0,
       seen: 0,
     };

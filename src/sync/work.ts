@@ -44,8 +44,6 @@ export interface Work {
   readonly sink: Sink;
   readonly profile: ProfileRecord;
   readonly asked: RunOptions;
-  /** The target had nothing of the form when the run began. */
-  readonly wasEmpty: boolean;
   /** How many of the target's rows the source no longer counts, at least. */
   shortBy: number;
   /** How many items lists have shown. */

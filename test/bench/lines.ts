@@ -65,7 +65,7 @@ const COMPARISONS: readonly Comparison[] = [
   },
   {
     key: 'postgres.committed',
-    what: 'a COPY and a commit for every 2,000 rows, and the index at the end, against bare COPY',
+    what: 'a COPY and a commit for every 2,000 rows, with the index, against bare COPY',
     goal: LIMIT,
     measured: 'copy@postgres.committed',
     against: ['copy@postgres.copy'],

@@ -110,16 +110,10 @@ function special({ store, url, query, write }: Bed): void {
     ]);
   });
 
-  it('gets an index over live rows at the end of a first copy, once', async () => {
-    const indexes = (): Promise<readonly unknown[]> =>
-      query(
-        `SELECT name FROM sqlite_schema WHERE name LIKE '_mirror_live_%' AND tbl_name = 'indexed'`,
-      );
+  it('L14: has the index over live rows before the first row', async () => {
     await write('indexed', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
-    expect(await indexes()).toEqual([]);
-    for (let run = 0; run < 2; run++)
-      await write('indexed', (form) => form.commit({ state: (state) => wholeRead(state, 0) }));
-    expect(await indexes()).toHaveLength(1);
+    const index = `name LIKE '_mirror_live_%' AND tbl_name = 'indexed'`;
+    expect(await query(`SELECT 1 FROM sqlite_schema WHERE ${index}`)).toHaveLength(1);
   });
 
   it('L12: opens its file again once it is back, however often it could not', async () => {

@@ -1,4 +1,4 @@
-import { change, type Dialect } from '../../../src/targets/sql/dialect.ts';
+import { change, type Dialect, quoted } from '../../../src/targets/sql/dialect.ts';
 import { STAGE, type Staging } from '../../../src/targets/sql/write-rows.ts';
 import { describeBigQueryError, type Subject } from './errors.ts';
 import type { BigQuerySession } from './session.ts';
@@ -67,7 +67,7 @@ export const bigQueryDialect = (subject: Subject): Dialect => ({
   staging: STAGING,
   views: bigQueryViews,
   // A partition is a month, and nothing else finds rows by date.
-  indexLive: async () => {},
+  formTable: (table, columns) => [`CREATE TABLE ${quoted(table)} (${columns})`],
   putView: (tx, name, select) => (tx as BigQuerySession).putView(name, select),
   describe: (error) => describeBigQueryError(error, subject),
 });

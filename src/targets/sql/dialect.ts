@@ -72,12 +72,14 @@ export async function changeRows(tx: Session, changes: RowChanges): Promise<void
     await change(tx, sql, [...row.slice(keys.length), ...row.slice(0, keys.length)]);
 }
 
-/** {@link Dialect.indexLive} for a database in which index names are unique within the schema. */
-export async function indexLive(session: Session, table: string): Promise<void> {
+/** {@link Dialect.formTable} for a database in which index names are unique within the schema. */
+export function formTable(table: string, columns: string): string[] {
   const name = `_mirror_live_${createHash('sha256').update(table).digest('hex').slice(0, 16)}`;
-  await session.run(
+  return [
+    `CREATE TABLE ${quoted(table)} (${columns})`,
+    // A table that people renamed keeps its index, with this name.
     `CREATE INDEX IF NOT EXISTS ${name} ON ${quoted(table)} (created_at, status) WHERE _deleted_at IS NULL`,
-  );
+  ];
 }
 
 /** The type of a field's column, decided by its first answer. */
@@ -167,8 +169,11 @@ export interface Dialect {
   readonly staging: Staging;
   /** Whether texts may hold U+0000. */
   readonly takesNul: boolean;
-  /** Creates the index over live rows by creation time and status that finds what differs from the source's counts, unless it exists. */
-  indexLive(session: Session, table: string): Promise<void>;
+  /**
+   * The statements that create the table of a form, with an index over live rows by creation time and status, which finds what differs
+   * from the source's counts. An index that is created later takes memory for every row.
+   */
+  formTable(table: string, columns: string): readonly string[];
   /**
    * Creates a view, or replaces one of ours. Rejects if that is impossible; the transaction, and views that people built on it,
    * then stay unchanged.

@@ -76,8 +76,6 @@ const isPacked = (row: Row): row is PackedRow => 'packed' in row;
 const ROWS_AT_ONCE = 2_000;
 /** More, because rows without answers are small and a page reads all rows of its range. */
 const BARE_ROWS_AT_ONCE = 20_000;
-/** A form that was not cut has one range up to its newest submission, and one after it. */
-const RANGES_OF_ONE = 2;
 /** How many characters of an ISO time give its day, and its millisecond. */
 const GRAIN_LENGTHS: Readonly<Record<Grain, number | null>> = {
   all: null,
@@ -105,7 +103,6 @@ export class SqlForm implements OpenForm {
   #packing: { readonly fields: readonly SqlField[]; readonly pack: Pack } | null = null;
   /** See {@link saltOf}; null until a digest is needed. */
   #salt: string | null = null;
-  #isIndexed = false;
   readonly #isNew: boolean;
   /** The next rows may be new: the table was just made, and all rows since were new. */
   #expectsNew: boolean;
@@ -135,7 +132,6 @@ export class SqlForm implements OpenForm {
     if (!this.#columns.has('id')) return;
     const fields = this.#fields;
     const names = cells ? storedColumns(fields, this.#columns) : [];
-    await this.#indexFor(query);
     const pages = pagesOf(this.#database, {
       select: ['id', 'status', 'created_at', '_deleted_at', ...names.map(quoted)].join(', '),
       from: quoted(this.#state.place),
@@ -168,7 +164,6 @@ export class SqlForm implements OpenForm {
       counts.set(key, { status, fromMs, count });
     };
     if (!this.#columns.has('id')) return [];
-    await this.#indexFor(query);
     const live = this.#where(query);
     for (const row of await this.#database.query(
       `SELECT ${shown} FROM ${quoted(place)} WHERE ${live.where.join(' AND ')} GROUP BY ${group}`,
@@ -328,30 +323,12 @@ export class SqlForm implements OpenForm {
   }
 
   async finish(): Promise<TargetNotice[]> {
-    const { ranges } = this.#state;
     if (!this.#isStored(this.#state)) await this.commit({});
-    if (ranges.length > 0 && ranges.every(({ readAtMs }) => readAtMs !== null)) await this.#index();
     const { formId, slug, name, place: table } = this.#state;
     const shown = { formId, slug, name, table, columns: this.#columns, fields: this.#fields };
     const notices = await this.#views.follow(shown);
     await this.#database.settle();
     return notices;
-  }
-
-  /** For a form of one range, reading all rows is as fast. */
-  async #indexFor({ fromMs = null, toMs = null }: CountQuery): Promise<void> {
-    const isOfRange = fromMs !== null || toMs !== null;
-    if (isOfRange && this.#state.ranges.length > RANGES_OF_ONE) await this.#index();
-  }
-
-  /**
-   * Creates the index that finds rows by date. From the start, it would cost a first copy a quarter of its time, so it is created
-   * when a range is first queried, or at the end.
-   */
-  async #index(): Promise<void> {
-    if (this.#isIndexed || this.#lease === null || !this.#columns.has('id')) return;
-    await this.#database.dialect.indexLive(this.#database, this.#state.place);
-    this.#isIndexed = true;
   }
 
   /**

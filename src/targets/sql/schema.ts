@@ -108,10 +108,9 @@ export async function createTable(
 ): Promise<void> {
   const { time, id } = tx.dialect.types;
   const answers = columns.map((column) => `, ${definitionOf(tx, column)}`);
-  await tx.run(
-    `CREATE TABLE ${quoted(table)} (id ${id} PRIMARY KEY NOT NULL, status ${id} NOT NULL, created_at ${time},
-     _first_seen_at ${time} NOT NULL, _changed_at ${time} NOT NULL, _deleted_at ${time}${answers.join('')})`,
-  );
+  const definitions = `id ${id} PRIMARY KEY NOT NULL, status ${id} NOT NULL, created_at ${time},
+     _first_seen_at ${time} NOT NULL, _changed_at ${time} NOT NULL, _deleted_at ${time}${answers.join('')}`;
+  for (const sql of tx.dialect.formTable(table, definitions)) await tx.run(sql);
 }
 
 const definitionOf = (tx: Session, { name, type }: BatchColumn): string =>

@@ -3,7 +3,7 @@ import {
   columnsOf,
   type Comment,
   type Dialect,
-  indexLive,
+  formTable,
   inSavepoint,
   isTrue,
   type Param,
@@ -103,7 +103,7 @@ export const postgresDialect: Dialect = {
   refusedJson: new RegExp(REFUSED_IN_JSON),
   staging: STAGING,
   views: postgresViews,
-  indexLive,
+  formTable,
   /** Replaces the view in place, which keeps its owner, the rights on it, comments, and views built on it. */
   async putView(tx, name, select) {
     // Replacing a view would otherwise take away its options, such as security_invoker.

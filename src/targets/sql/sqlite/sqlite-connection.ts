@@ -12,7 +12,7 @@ import { BUSY, isBusy } from './sqlite-errors.ts';
 
 /**
  * WAL lets people read while the mirror writes; FULL makes a commit survive a power failure. Deleted data is overwritten with zeros
- * (L18), and no answer is in a temporary file. With pages of 4 kB, rows of 1 kB would waste a quarter.
+ * (L18), and no answer is in a temporary file except while the whole file is rewritten. With pages of 4 kB, rows of 1 kB would waste a quarter.
  */
 const SETTINGS = `PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;
   PRAGMA cache_size = -8192; PRAGMA wal_autocheckpoint = 2000; PRAGMA busy_timeout = 0;
@@ -116,11 +116,17 @@ export class SqliteConnection implements Connection {
     return unlock && (async () => unlock());
   }
 
-  /** SQLite leaves deleted answers in the WAL and in the pages of rewritten rows. */
+  /**
+   * SQLite leaves deleted answers in the WAL and in the pages of rewritten rows. Writes what remains into a temporary file first,
+   * because in memory a copy of a large file has no room. SQLite takes that file out of its folder at once.
+   */
   async scrub(): Promise<void> {
+    const folder = dirname(this.#path).replaceAll("'", "''");
     try {
+      await this.#execute(`PRAGMA temp_store_directory = '${folder}'; PRAGMA temp_store = FILE`);
       await this.#execute('VACUUM');
     } finally {
+      await this.#execute('PRAGMA temp_store = MEMORY');
       // Also after a failure, which leaves a WAL that fills the disk.
       await this.settle();
     }

@@ -1,4 +1,4 @@
-import { type Dialect, indexLive, inSavepoint, literal, type Param, quoted } from '../dialect.ts';
+import { type Dialect, formTable, inSavepoint, literal, type Param, quoted } from '../dialect.ts';
 import { STAGE, type Staging } from '../write-rows.ts';
 import { describeSqliteError } from './sqlite-errors.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
@@ -67,7 +67,7 @@ export const sqliteDialect: Dialect = {
   exact: int64,
   staging: STAGING,
   views: sqliteViews,
-  indexLive,
+  formTable,
   async putView(tx, name, select) {
     await inSavepoint(tx, async () => {
       await tx.run(`DROP VIEW IF EXISTS ${quoted(name)}`);
