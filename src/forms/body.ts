@@ -3,7 +3,7 @@ import type { Json } from '../mirror/types.ts';
 
 /**
  * The size of a piece (bytes). V8 maps memory for each text of more than 128 kB, with two bytes per character. For a page of 100
- * submissions, the system takes longer to provide this memory than V8 to parse the page.
+ * submissions, a virtual machine can take longer to provide this memory than V8 to parse the page.
  */
 const PIECE_BYTES = 24 * 1_024;
 /** In place of the items. */

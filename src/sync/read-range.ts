@@ -17,7 +17,7 @@ const [MOST_READINGS, MOST_IDLE] = [24, 2];
 /**
  * Reads the submissions created within a span, stores them, and proves that none was missed; then settles those that the proven
  * list did not show. A list of one status that moves proves nothing, and is left to the next round. `isNew`: the target may lack
- * submissions of the span that are not new, because it was never read to its end, settings changed or people removed rows. Throws
+ * submissions of the span that are not new, because the span was never read to its end, settings changed or people removed rows. Throws
  * Incomplete if nothing can be proven.
  */
 export async function readRange(

@@ -36,6 +36,7 @@ const ONCE_BROKEN: readonly (readonly [StoreKind, number, ...(readonly string[])
   ['sqlite', 349],
   ['sqlite', 5001454],
   ['sqlite', 95000588],
+  ['sqlite', 60000172, 'total=text'],
   ['sqlite', 38740729],
   ['sqlite', 5, 'edit', 'crash'],
   ['sheets', 4325, 'people=4'],

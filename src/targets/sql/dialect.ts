@@ -171,7 +171,7 @@ export interface Dialect {
   readonly takesNul: boolean;
   /**
    * The statements that create the table of a form, with an index over live rows by creation time and status, which finds what differs
-   * from the source's counts. An index that is created later takes memory for every row.
+   * from the source's counts. SQLite would need memory for every row to create it later.
    */
   formTable(table: string, columns: string): readonly string[];
   /**
